@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,3 +59,14 @@ def test_what_is_asked_of_a_session_that_is_gone_is_an_error_of_ours(name: str, 
         assert said
         assert all("was lost" in text for text in said.values())
         assert set(ASKED) - set(said) <= SILENT[name]
+
+
+@pytest.mark.xdist_group("postgres")
+def test_an_error_whose_session_ends_meanwhile_is_said_without_a_cause() -> None:
+    """A missing table (42P01) makes us ask for the session's number, which then fails as well."""
+    with subject_of("postgres") as subject:
+        engine: Any = subject.connect()
+        ((session,),) = engine.scalars(OWN["postgres"])
+        subject.execute(ENDING["postgres"].format(session))
+        assert engine.backend.grant(engine, SimpleNamespace(sqlstate="42P01"), "", "") == ""
+        engine.close()

@@ -565,6 +565,15 @@ class PostgresBackend(Backend):
             return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
         return said
 
+    def _has_moved(self, engine: RelationalEngine) -> bool:
+        """Whether statements run in another session than the one that was prepared; a lost connection has none."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            return engine._rows(_SESSION, 1) != [(self._session,)]
+        except SQLAlchemyError:
+            return False
+
     def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
         """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what.
 
@@ -572,7 +581,7 @@ class PostgresBackend(Backend):
         """
         state = getattr(error, "sqlstate", None)
         if state == "42P01" and not _in_transaction(engine.driver_connection):
-            return _MOVED if engine._rows(_SESSION, 1) != [(self._session,)] else ""
+            return _MOVED if self._has_moved(engine) else ""
         if state != "42501":
             return ""
         role = self.dialect.quote(str(engine.driver_connection.info.user))
