@@ -15,6 +15,7 @@ from hypothesis import example, given
 from model_oracle import Requirement, model_of, worst
 from oracle_answers import assert_achieved, examined, key_of, reached
 from oracle_cases import NOBODY_TELLS, SAME_PERSON, Case, cases, load
+from servers import subject_of
 from servers.base import Missing
 from servers.postgres import PostgresSubject
 from servers.spark import SparkSubject
@@ -288,6 +289,68 @@ def test_refusals(database: Database, name: str, arguments: Mapping[str, Any], m
     with pytest.raises(CompilerError, match=r"^kanon_sql\.") as refused:
         failures(database, name, **arguments)
     assert message in str(refused.value)
+
+
+SEVERAL_TEXTS = {
+    "duckdb": (
+        "INTERVAL",
+        "VARCHAR[]",
+        "DECIMAL(3, 1)[]",
+        "INTEGER[2]",
+        "JSON",
+        "MAP(INTEGER, VARCHAR)",
+        "STRUCT(a INT)",
+    ),
+    "postgres": ("interval", "ARRAY", "json", "jsonb", "xml", "int4range", "INTERVAL", "STRINGARRAY"),
+    "bigquery": ("ARRAY<STRING>", "JSON", "INTERVAL", "STRUCT<a INT64>"),
+    "spark": ("array<int>", "map<int,int>", "struct<a:int>", "interval day", "variant"),
+    "snowflake": ("VARIANT", "ARRAY", "OBJECT"),
+    "redshift": ("super", "interval day to second", "USER-DEFINED"),
+}
+ONE_TEXT = {
+    "duckdb": ("VARCHAR", "ENUM('a', 'b')", "UUID", "DATE", "DECIMAL(3, 1)", "DOUBLE", "BLOB"),
+    "postgres": ("character varying", "text", "uuid", "numeric", "timestamp with time zone", "bytea", "UNICODE"),
+    "bigquery": ("STRING", "FLOAT64", "INT64", "BYTES"),
+    "spark": ("string", "decimal(3,1)", "timestamp"),
+    "snowflake": ("TEXT", "NUMBER", "VARCHAR(16777216)"),
+    "redshift": ("character varying(10)", "integer"),
+}
+
+
+@pytest.mark.parametrize("adapter", SEVERAL_TEXTS)
+def test_only_types_that_write_equal_values_in_one_way_are_counted(adapter: str) -> None:
+    """'1 day' and '24:00:00' are one interval and two texts: as sensitive values they would be 2-diverse."""
+    for fits, types in ((False, SEVERAL_TEXTS[adapter]), (True, ONE_TEXT[adapter])):
+        for kind in types:
+            dbt = Dbt(adapter, lambda _, kind=kind: [("q", "text"), ("s", kind)])
+            for name, asked in (("l_diversity", {"l": 2, "attribute": "s"}), ("k_anonymity", {"k": 2, "unit": "s"})):
+                refused = ""
+                try:
+                    dbt.test(name, PEOPLE, **QUASI, **asked)
+                except CompilerError as error:
+                    refused = str(error)
+                assert ("may be written in several ways" in refused) is not fits, (kind, name, refused)
+            assert dbt.test("k_anonymity", PEOPLE, quasi_identifiers=["s"], k=2), "classes only become smaller"
+
+
+@pytest.mark.xdist_group("postgres")
+def test_of_types_of_users_only_enumerations_are_counted() -> None:
+    """Neither the listing of columns nor the driver says what they are, so the catalog is asked."""
+    with subject_of("postgres") as subject:
+        subject.execute("CREATE TYPE mood AS ENUM ('well', 'ill')")
+        subject.execute("CREATE TYPE sums AS (amount numeric)")
+        subject.execute("CREATE TABLE people (q text, m mood, a sums)")
+        for name, fits in (("m", True), ("a", False)):
+            ((number,),) = subject.fetch(f"SELECT atttypid FROM pg_attribute WHERE attname = '{name}' AND "
+                                         "attrelid = 'people'::regclass")  # fmt: skip
+            for kind in ("USER-DEFINED", f"unknown type_code {number}"):
+                columns = [("q", "text"), ("m", kind), ("a", kind)]
+                dbt = Dbt("postgres", lambda _, columns=columns: columns, query=subject.fetch)
+                if fits:
+                    assert dbt.test("l_diversity", PEOPLE, **QUASI, l=2, attribute=name)
+                    continue
+                with pytest.raises(CompilerError, match="may be written in several ways"):
+                    dbt.test("l_diversity", PEOPLE, **QUASI, l=2, attribute=name)
 
 
 def test_an_ambiguous_column_is_refused() -> None:

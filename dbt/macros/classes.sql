@@ -39,8 +39,8 @@
   {%- set keys = keys + spellings -%}
   {%- set names = [] -%}
   {%- for key in keys -%}{%- do names.append("k" ~ loop.index0) -%}{%- endfor -%}
-  {%- set held = none if asked.attribute is none else kanon_sql.exact_value(kanon_sql.column_named(columns, asked.attribute, asked.name)) -%}
-  {%- set person = none if unit is none else kanon_sql.exact_value(kanon_sql.column_named(columns, unit, asked.name)) -%}
+  {%- set held = none if asked.attribute is none else kanon_sql.counted_value(kanon_sql.column_named(columns, asked.attribute, asked.name), relation, asked.name) -%}
+  {%- set person = none if unit is none else kanon_sql.counted_value(kanon_sql.column_named(columns, unit, asked.name), relation, asked.name) -%}
   {%- set sql -%}
 with kanon_rows as (
   select
@@ -158,8 +158,8 @@ kanon_ranked as (
 {#- CTEs: the share of each value in the reference, beside the values of the classes. -#}
 {% macro reference_shares(asked, by_person, unit) %}
   {%- set columns = kanon_sql.columns_in(asked.reference, asked.name) -%}
-  {%- set held = kanon_sql.exact_value(kanon_sql.column_named(columns, asked.attribute, asked.name)) -%}
-  {%- set person = kanon_sql.exact_value(kanon_sql.column_named(columns, unit, asked.name)) if by_person -%}
+  {%- set held = kanon_sql.counted_value(kanon_sql.column_named(columns, asked.attribute, asked.name), asked.reference, asked.name) -%}
+  {%- set person = kanon_sql.counted_value(kanon_sql.column_named(columns, unit, asked.name), asked.reference, asked.name) if by_person -%}
   {%- set sql -%}
 kanon_original as (
   select {{ held }} as v{% if by_person %}, {{ person }} as u{% endif %}

@@ -9,6 +9,51 @@
   {{ return(kanon_sql.exact_text(number if kanon_sql.spelled(column.dtype) == "zero" else quoted)) }}
 {% endmacro %}
 
+{#- A sensitive value or a person, as it is counted: of a type that is known to write equal values in one way. As
+    quasi-identifiers values of other types only make classes smaller; here one value would count as several. -#}
+{% macro counted_value(column, relation, where) %}
+  {%- if not (kanon_sql.compares_exactly(column.dtype) or kanon_sql.spelled(column.dtype) == "zero"
+              or kanon_sql.has_one_text(column, relation)) -%}
+    {%- do kanon_sql.refuse(where, "equal values of '" ~ column.name ~ "', " ~ column.dtype ~ ", may be written in "
+      ~ "several ways, or hold several items, and would count as several; cast it to a text or a number in the model") -%}
+  {%- endif -%}
+  {{ return(kanon_sql.exact_value(column)) }}
+{% endmacro %}
+
+{#- Whether equal values of a column, which is compared as text, have one text. -#}
+{% macro has_one_text(column, relation) %}
+  {{ return(adapter.dispatch("has_one_text", "kanon_sql")(column, relation)) }}
+{% endmacro %}
+
+{% macro default__has_one_text(column, relation) %}
+  {% set dtype = column.dtype | lower %}
+  {% set word = dtype.split("(")[0].split(" ")[0] %}
+  {{ return("[" not in dtype and word in [
+    "text", "varchar", "string", "unicode", "char", "character", "bpchar", "nchar", "nvarchar", "name", "uuid", "enum",
+    "binary", "varbinary", "blob", "bytea", "bytes", "varbyte",
+  ]) }}
+{% endmacro %}
+
+{#- Neither its listing of columns nor its driver names the types of users, among which enumerations have one text. -#}
+{% macro postgres__has_one_text(column, relation) %}
+  {% set dtype = column.dtype | lower %}
+  {% set number = dtype.replace("unknown type_code ", "") if dtype.startswith("unknown type_code ") else none %}
+  {% if number is none and (dtype != "user-defined" or relation is string) %}
+    {{ return(kanon_sql.default__has_one_text(column, relation)) }}
+  {% endif %}
+  {% set name = dbt.string_literal(dbt.escape_single_quotes(column.name)) %}
+  {% set table = dbt.string_literal(dbt.escape_single_quotes(relation | string)) %}
+  {% set type = number or (
+    "(select atttypid from pg_catalog.pg_attribute where attrelid = " ~ table ~ "::regclass and attname = " ~ name ~ ")"
+  ) %}
+  {% set found = run_query(
+    "select count(*) from pg_catalog.pg_type where oid = " ~ type ~ " and (typtype = 'e' or typname = 'uuid')"
+  ) %}
+  {{ return(found.rows[0][0] == 1) }}
+{% endmacro %}
+
+{% macro redshift__has_one_text(column, relation) %}{{ return(kanon_sql.default__has_one_text(column, relation)) }}{% endmacro %}
+
 {#- What a reader of a table sees besides of equal numbers, for the classes of its rows: nothing of most types. With the
     number, the length of its text says with how many digits it was written, and -0 is longer than 0. -#}
 {% macro spelling(column) %}
@@ -44,7 +89,7 @@
 
 {% macro default__compares_exactly(dtype) %}
   {% set word = (dtype | lower).split("(")[0].split(" ")[0] %}
-  {{ return(word in [
+  {{ return("[" not in dtype and word in [
     "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger",
     "ubigint", "uhugeint", "byteint", "byte", "short", "long", "longinteger", "int2", "int4", "int8", "int64",
     "decimal", "numeric", "bignumeric", "number", "float", "float4", "float8", "float64", "double", "real",
