@@ -6,7 +6,6 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,6 +32,7 @@ from kanon_sql.engines.clickhouse_tables import (
     stored_of,
     table_query,
 )
+from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE, TAG, THIS_PROCESS, SessionEngine
@@ -120,8 +120,7 @@ class ClickHouseEngine(SessionEngine):
         self._client = client
         self._owned = owned
         self._path: str | None = getattr(client, "path", None)
-        self._concealed: dict[str, tuple[str, ...]] = {}
-        """The quoted names of tables that are made as tables of the session for now -> where they are to be."""
+        self._concealed = Concealed()
         self._has_users = self._path is None
         self._restore = "" if owned or self._path is None else self._now_set()
         self.ephemeral = self._path == ":memory:"
@@ -329,10 +328,7 @@ class ClickHouseEngine(SessionEngine):
 
     def execute(self, statement: Statement) -> None:
         """A table that is not published yet is one of the session where others may read the database."""
-        creates = statement.creates
-        if creates is not None and creates.table in self._concealed:
-            statement = replace(statement, sql=self.dialect.create_as(creates.table, creates.query, True))
-        super().execute(statement)
+        super().execute(self._concealed.made(self.dialect, statement))
 
     def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Make a table of the session, which is in no database, if others could read it at once."""
@@ -347,14 +343,11 @@ class ClickHouseEngine(SessionEngine):
                 "session_id, as a user with CREATE TEMPORARY TABLE; or release into a database that no other user may "
                 "read, and which this one can see that of (GRANT SHOW ACCESS ON *.* lets it)"
             )
-        own = self.dialect.of_the_session(parts)
-        self._concealed[self.dialect.relation(own)] = (*place, *own)
-        return own
+        return self._concealed.hide(self.dialect, (*place, parts[-1]))
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """Copy it from the session, and drop it there."""
-        place = self._concealed.pop(self.dialect.relation(parts), None)
-        return [] if place is None else self.dialect.copied(parts, place)
+        return self._concealed.shown(self.dialect, parts)
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Rights in a database hold for each table in it from the first moment."""

@@ -18,6 +18,7 @@ from sqlglot.errors import SqlglotError
 from kanon_sql.engines.backends import BACKENDS, Backend
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
+from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
@@ -63,14 +64,12 @@ class DryEngine:
         self._columns = list(columns)
         self.on_wait: Callable[[str | None], None] | None = None
         self._written: dict[str, list[Column]] = {}
-        self._concealed: dict[str, tuple[str, ...]] = {}
+        self._concealed = Concealed()
         self._in_transaction = False
 
     def execute(self, statement: Statement) -> None:
         """Note a statement, and the columns of a table that it creates."""
-        creates = statement.creates
-        if creates is not None and creates.table in self._concealed:
-            statement = replace(statement, sql=self.dialect.create_as(creates.table, creates.query, True))
+        statement = self._concealed.made(self.dialect, statement)
         self.meter.count(statement)
         if statement.creates is not None and not statement.loads:
             query = self._read(statement, statement.creates.query)
@@ -132,16 +131,11 @@ class DryEngine:
 
     def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Who may read a schema is not known: make a table of the session, where that serves."""
-        if not self.capabilities.conceals:
-            return parts
-        own = self.dialect.of_the_session(parts)
-        self._concealed[self.dialect.relation(own)] = parts
-        return own
+        return self._concealed.hide(self.dialect, parts) if self.capabilities.conceals else parts
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """Copy it from the session, and drop it there."""
-        place = self._concealed.pop(self.dialect.relation(parts), None)
-        return [] if place is None else self.dialect.copied(parts, place)
+        return self._concealed.shown(self.dialect, parts)
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Nothing is read here."""

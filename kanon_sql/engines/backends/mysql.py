@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
+from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE, TAG
 from kanon_sql.errors import DatabaseError, SpecError
@@ -195,17 +196,13 @@ class MariaDBBackend(Backend):
         self._set(engine, settings)
 
     def __init__(self) -> None:
-        self._concealed: set[str] = set()
-        """The quoted names of tables that are made as tables of the session for now."""
+        self._concealed = Concealed()
         self._seen: set[tuple[str, str]] = set()
         """Tables whose triggers the session is shown."""
 
     def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
         """A table that is not published yet is one of the session where others may read all of a schema."""
-        creates = statement.creates
-        if creates is not None and creates.table in self._concealed:
-            return [self.dialect.create_as(creates.table, creates.query, True)]
-        return [statement.sql]
+        return [self._concealed.made(self.dialect, statement).sql]
 
     def _others(self, engine: RelationalEngine, schema: tuple[str, ...]) -> int | None:
         """How many other accounts have rights in a schema; None where this one is not told."""
@@ -222,15 +219,11 @@ class MariaDBBackend(Backend):
     def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
         """Rights in a schema hold for each table in it from the first moment, and cannot be taken from one."""
         if self._others(engine, parts[:-1]) != 0:
-            self._concealed.add(self.dialect.relation(parts))
+            self._concealed.hide(self.dialect, parts)
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """It is copied, and dropped."""
-        table = self.dialect.relation(parts)
-        if table not in self._concealed:
-            return []
-        self._concealed.remove(table)
-        return self.dialect.copied(parts, parts)
+        return self._concealed.shown(self.dialect, parts)
 
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
         """Rights in a schema hold for each table in it from the first moment."""
