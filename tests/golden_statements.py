@@ -34,6 +34,7 @@ from kanon_sql.release.joint_table import View, examine_jointly
 from kanon_sql.release.publish import publish, refuse_foreign_release
 from kanon_sql.search import Batch
 from kanon_sql.spec import Spec
+from kanon_sql.sql import exact_text
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.statement import Statement, source_relation
 from kanon_sql.sql.text import Relation, Sql
@@ -415,6 +416,9 @@ def run_warnings(workspace: Workspace) -> None:
     agreement_of(workspace, Relation(VISITS), columns, [Pair("charge", "zip")])
     fractions = [{"value": Sql("kanon_source.charge"), "bound": 10**15}]
     workspace.fetch("frequency/unrounded", 1, source=Relation(VISITS), columns=fractions)
+    text = exact_text(Sql('CAST("lookup0".l0 AS VARCHAR)'))
+    numbers = [{"table": Relation(("lookup0",)), "alias": "lookup0", "text": text}]
+    workspace.fetch("verbs/warnings/digits", 1, lookups=numbers)
 
 
 def run_checks_and_audits(engine: Published) -> None:

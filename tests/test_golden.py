@@ -139,6 +139,7 @@ RUN_BY_CONFORMANCE = (
     "verbs/evidence/",
     "verbs/certify/",  # tests/test_certify_oracle.py, on every engine
     "evaluate/partitions/strangers",  # tests/test_enumerations.py, on every engine with enumerations
+    "frequency/place",  # the same
     "hierarchies/spelling",  # tests/test_spellings.py, on every engine with such numbers
     "hierarchies/computed/",  # tests/test_computed_columns.py, on every engine
     "release/state/",  # tests/test_refresh_sequences.py, on every engine that has it

@@ -1898,6 +1898,18 @@ WITH `kanon_run_with_vectors` AS (SELECT LEFT(CAST(`checked`.`charge` AS CHAR), 
 -- frequency/unrounded
 SELECT SUM(CASE WHEN kanon_source.charge IS NULL THEN 0 WHEN CAST(kanon_source.charge AS DOUBLE) > -1000000000000000 AND CAST(kanon_source.charge AS DOUBLE) < 1000000000000000 THEN 0 ELSE 1 END) AS `large0` FROM `clinic`.`visits` AS kanon_source;
 
+-- «verbs/warnings/digits 1»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup0`.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.l0) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+
+-- «verbs/warnings/digits 2»
+(REPLACE«verbs/warnings/digits 1» IN ('-', '-.') AND SUBSTRING(LEFT(CAST(`lookup0`.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.l0) <= 16383)) COLLATE utf8mb4_0900_bin, 1, 1) = '-')
+
+-- «verbs/warnings/digits 3»
+(CASE WHEN REPLACE«verbs/warnings/digits 1» IN ('', '.') OR «verbs/warnings/digits 2» THEN CHAR_LENGTH(LEFT(CAST(`lookup0`.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.l0) <= 16383)) COLLATE utf8mb4_0900_bin) END)
+
+-- verbs/warnings/digits
+SELECT 0 AS item_number, COUNT(*) AS all_values, SUM(CASE WHEN REPLACE«verbs/warnings/digits 1» IN ('', '.') OR «verbs/warnings/digits 2» THEN 1 ELSE 0 END) AS numbers, MIN«verbs/warnings/digits 3» AS shortest, MAX«verbs/warnings/digits 3» AS longest FROM `lookup0` AS `lookup0` WHERE NOT `lookup0`.l0 IS NULL;
+
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_given"]', '(the time)');
 

@@ -1653,6 +1653,18 @@ WITH "kanon_run_with_vectors" AS (SELECT CAST("checked"."charge" AS TEXT) COLLAT
 -- frequency/unrounded
 SELECT SUM(CASE WHEN kanon_source.charge IS NULL THEN 0 WHEN CAST(kanon_source.charge AS DOUBLE PRECISION) > -1000000000000000 AND CAST(kanon_source.charge AS DOUBLE PRECISION) < 1000000000000000 THEN 0 ELSE 1 END) AS "large0" FROM "clinic"."visits" AS kanon_source;
 
+-- «verbs/warnings/digits 1»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup0".l0 AS TEXT) COLLATE "C", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+
+-- «verbs/warnings/digits 2»
+(REPLACE«verbs/warnings/digits 1» IN ('-', '-.') AND SUBSTRING(CAST("lookup0".l0 AS TEXT) COLLATE "C" FROM 1 FOR 1) = '-')
+
+-- «verbs/warnings/digits 3»
+(CASE WHEN REPLACE«verbs/warnings/digits 1» IN ('', '.') OR «verbs/warnings/digits 2» THEN LENGTH(CAST("lookup0".l0 AS TEXT) COLLATE "C") END)
+
+-- verbs/warnings/digits
+SELECT 0 AS item_number, COUNT(*) AS all_values, SUM(CASE WHEN REPLACE«verbs/warnings/digits 1» IN ('', '.') OR «verbs/warnings/digits 2» THEN 1 ELSE 0 END) AS numbers, MIN«verbs/warnings/digits 3» AS shortest, MAX«verbs/warnings/digits 3» AS longest FROM "lookup0" AS "lookup0" WHERE NOT "lookup0".l0 IS NULL;
+
 -- engines/scratch/domain
 CREATE TEMPORARY TABLE "kanon_run_given" ("l0" TEXT NOT NULL);
 
