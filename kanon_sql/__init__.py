@@ -123,6 +123,7 @@ _HOME = {
     "ledger": "verbs.ledger",
     "perturb": "verbs.perturb",
     "plan": "verbs.plan",
+    "plain_text": "report.plain",
     "plan_parties": "verbs.parties",
     "refresh": "verbs.refresh",
     "render": "verbs.render",

@@ -116,7 +116,7 @@ class TestAdult:
             engine.close()
         same(ours, theirs)
         most = 3 + bool(spec.sensitive)
-        assert ours.cost.source_scans <= most, "once for columns that may name persons, once for those released as they are"
+        assert ours.cost.source_scans <= most, "one for columns that may name persons, one for values"
         assert ours.search is not None
         assert ours.cost.rows_fetched < 5 * ours.search.nodes_evaluated, "verdicts, and no row of the source"
         assert Counter(multiset(subject.rows("adult_release"))) == multiset(reference.rows("adult_release"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from kanon_sql.cli.given import MEMORY, need_database
 from kanon_sql.cli.options import OutputFormat, Split
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def run_parties(
     Raises:
         SpecError: a database is in memory.
     """
-    from kanon_sql.report.parties import parties_text
     from kanon_sql.verbs.parties import anonymize_parties, plan_parties
 
     for database in databases:
@@ -73,8 +72,5 @@ def run_parties(
     else:
         result = anonymize_parties(engines, spec, split=split.value, key=key, at=at, timeout=timeout, report=run.report)
     run.close()
-    if output is OutputFormat.json:
-        print_json(result.to_dict())
-    else:
-        print_text(parties_text(result))
+    print_found(result, output)
     exit_with(result.passed)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "exit_with",
+    "print_found",
     "print_json",
     "print_result",
     "print_text",
@@ -75,12 +76,7 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
 def print_result(run: Session, result: Result, output: OutputFormat, *, all_minimal: bool = False) -> None:
     """Print a result as text or as JSON, once the progress is off the terminal."""
     run.close()
-    if output is OutputFormat.json:
-        print_json(result.to_dict(all_minimal=all_minimal))
-    else:
-        from kanon_sql.report.text import result_text
-
-        print_text(result_text(result, all_minimal=all_minimal))
+    print_found(result, output, all_minimal=all_minimal)
 
 
 def write_result_report(run: Session, result: Result, path: Path | None) -> None:
@@ -107,6 +103,22 @@ def write_manifest(path: Path, manifest: Any) -> None:
             f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
             "too, and kanon-sql report reads it there by the run's id"
         ) from None
+
+
+def print_found(found: Any, output: OutputFormat, **options: Any) -> None:
+    """Print what a verb found as text or as JSON.
+
+    Args:
+        found: its result.
+        output: which of the two.
+        options: what its ``to_dict`` and its text take besides.
+    """
+    if output is OutputFormat.json:
+        print_json(found.to_dict(**options))
+    else:
+        from kanon_sql.report.plain import text_of
+
+        print_text(text_of(found, **options))
 
 
 def print_json(data: Any) -> None:

@@ -96,6 +96,10 @@ class SessionEngine(ABC):
         self._left: list[str] = []
         self._alive: dict[str, tuple[int, str | None]] = {}
 
+    def __repr__(self) -> str:
+        """Its kind, and what messages call the database."""
+        return f"<{type(self).__name__}: {self.label}>"
+
     # --- What a subclass brings ---
 
     @property

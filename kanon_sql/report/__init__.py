@@ -21,6 +21,7 @@ __all__ = [
     "perturbation",
     "pictures",
     "pipelines",
+    "plain",
     "positions",
     "risk",
     "run",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from io import StringIO
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -24,6 +25,7 @@ __all__ = [
     "cost_line",
     "facts",
     "named_warnings",
+    "plain",
     "plain_notes",
     "print_text",
     "section",
@@ -34,10 +36,23 @@ __all__ = [
 
 def print_text(content: RenderableType) -> None:
     """Write to standard output, without the spaces that only fill a line."""
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = _console()
+    console.file.write(_captured(console, content))
+
+
+def plain(content: RenderableType) -> str:
+    """The same without a terminal: no colours, and 80 columns where COLUMNS does not say another width."""
+    return _captured(_console(StringIO()), content)
+
+
+def _console(file: IO[str] | None = None) -> Console:
+    return Console(file=file, highlight=False, markup=False, emoji=False)
+
+
+def _captured(console: Console, content: RenderableType) -> str:
     with console.capture() as captured:
         console.print(content)
-    console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
+    return re.sub(r" +$", "", captured.get(), flags=re.MULTILINE)
 
 
 def verdict(passed: bool, message: str) -> RenderableType:

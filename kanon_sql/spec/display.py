@@ -1,4 +1,4 @@
-"""What a notebook shows as a report."""
+"""How specs and results show themselves; what they show is made by the report, above."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ __all__ = ["Displayed"]
 
 
 class Displayed:
-    """Specs and results, which show themselves as HTML; what they show is made by the report, above."""
+    """What shows itself: in a notebook as a report, printed as the text of its command, and short in a prompt."""
 
     def _repr_html_(self) -> str:
         """The report, for notebooks."""
         from kanon_sql import html_fragment
 
         return html_fragment(cast("Any", self))
+
+    def __str__(self) -> str:
+        """The text that its command prints."""
+        from kanon_sql import plain_text
+
+        text: str = plain_text(self)
+        return text
+
+    def __repr__(self) -> str:
+        """Its kind, and its verdict where it has one."""
+        told = (getattr(self, name, None) for name in ("verb", "verdict", "message"))
+        return f"<{': '.join([type(self).__name__, *map(str, filter(None, told))])}>"

@@ -47,6 +47,7 @@ class Filed(Displayed, Part):
 
     called: ClassVar[str]
     made_by: ClassVar[str] = ""
+    __repr__ = Part.__repr__
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
 

@@ -39,7 +39,7 @@ from kanon_sql.verbs.year import as_published
 __all__ = ["AuditResult", "audit"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult(Displayed):
     """What the attacks on a release achieve.
 

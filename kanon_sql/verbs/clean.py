@@ -36,7 +36,7 @@ from kanon_sql.release import (
     states_in,
     withdraw_entry,
 )
-from kanon_sql.spec import format_table_name, parse_table_name
+from kanon_sql.spec import Displayed, format_table_name, parse_table_name
 from kanon_sql.sql import Relation
 
 __all__ = ["CleanResult", "ScratchObject", "clean"]
@@ -77,8 +77,8 @@ class ScratchObject:
         return {"name": self.name, "run_id": self.run_id, "created_at": self.created_at, "state": self.state}
 
 
-@dataclass(frozen=True)
-class CleanResult:
+@dataclass(frozen=True, repr=False)
+class CleanResult(Displayed):
     """The recorded scratch tables and unsettled releases, and whether they were dropped or settled.
 
     Attributes:

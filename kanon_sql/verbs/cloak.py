@@ -27,7 +27,7 @@ from kanon_sql.positions import (
     released_columns,
 )
 from kanon_sql.release import refuse_foreign_release
-from kanon_sql.spec import CloakSpec
+from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -59,8 +59,8 @@ class CloakedLevel:
         return {"shape": self.shape, "depth": self.depth, "width": self.width, "cells": self.cells, "rows": self.rows}
 
 
-@dataclass(frozen=True)
-class CloakResult:
+@dataclass(frozen=True, repr=False)
+class CloakResult(Displayed):
     """The result of ``cloak``.
 
     Attributes:

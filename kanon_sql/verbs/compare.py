@@ -82,7 +82,7 @@ class Compared:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Charted):
     """Several plans side by side.
 

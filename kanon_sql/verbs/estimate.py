@@ -8,7 +8,7 @@ from typing import Any
 from kanon_sql.engines import Deadline, Engine, Estimate, open_workspace
 from kanon_sql.errors import TooExpensive, UnsupportedError
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Displayed, Spec
 
 __all__ = ["Estimated", "estimate", "refuse_beyond"]
 
@@ -30,8 +30,8 @@ COUNT = 8
 """Bytes of how many rows a vector has."""
 
 
-@dataclass(frozen=True)
-class Estimated:
+@dataclass(frozen=True, repr=False)
+class Estimated(Displayed):
     """What the engine expects one reading of the source to cost.
 
     Attributes:

@@ -8,14 +8,14 @@ from typing import Any
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.release import Entry, read_ledger
-from kanon_sql.spec import parse_table_name
+from kanon_sql.spec import Displayed, parse_table_name
 from kanon_sql.sql import Relation
 
 __all__ = ["LedgerResult", "ledger"]
 
 
-@dataclass(frozen=True)
-class LedgerResult:
+@dataclass(frozen=True, repr=False)
+class LedgerResult(Displayed):
     """The releases that a ledger holds.
 
     Attributes:

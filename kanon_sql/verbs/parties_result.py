@@ -12,7 +12,7 @@ from kanon_sql.hierarchies import level_names
 from kanon_sql.models import models_of
 from kanon_sql.parties import MEDIATOR, Horizontal, Vertical
 from kanon_sql.search import Batch
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Displayed, Spec
 from kanon_sql.verbs.result import Cost
 
 __all__ = ["PartiesResult", "Split", "result_of", "wanted_of"]
@@ -41,8 +41,8 @@ LEARNS: dict[str, dict[str, str]] = {
 """Who learns what, by the split. The protocols and what is not protected stand in the how-to on parties."""
 
 
-@dataclass(frozen=True)
-class PartiesResult:
+@dataclass(frozen=True, repr=False)
+class PartiesResult(Displayed):
     """The result of ``plan`` or ``anonymize`` for parties.
 
     Attributes:

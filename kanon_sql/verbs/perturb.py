@@ -12,7 +12,7 @@ from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
 from kanon_sql.release import refuse_foreign_release
-from kanon_sql.spec import PerturbSpec
+from kanon_sql.spec import Displayed, PerturbSpec
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
@@ -24,8 +24,8 @@ _UNTRUE = (
 )
 
 
-@dataclass(frozen=True)
-class Perturbation:
+@dataclass(frozen=True, repr=False)
+class Perturbation(Displayed):
     """The result of ``perturb``.
 
     Attributes:

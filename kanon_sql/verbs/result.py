@@ -135,7 +135,7 @@ class Cost:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Charted):
     """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``.
 

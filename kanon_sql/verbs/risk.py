@@ -48,7 +48,7 @@ LEAST_FRACTION = 1e-15
 _NUMBERS = ("integer", "decimal", "float")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiskResult(Displayed):
     """The re-identification risk of a table, and what its columns distinguish.
 

@@ -12,7 +12,7 @@ from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_untrue, refuse_foreign_release
-from kanon_sql.spec import Dimension, TableSpec
+from kanon_sql.spec import Dimension, Displayed, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.steps import steps_dict
@@ -54,8 +54,8 @@ class PublishedCell:
         }
 
 
-@dataclass(frozen=True)
-class Tabulation:
+@dataclass(frozen=True, repr=False)
+class Tabulation(Displayed):
     """The result of ``tabulate``.
 
     Attributes:

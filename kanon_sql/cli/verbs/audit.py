@@ -22,7 +22,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
+from kanon_sql.cli.written import exit_with, print_found, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
 __all__ = ["audit"]
@@ -124,7 +124,6 @@ def audit(
     the requirements protect.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.audit import audit_text
         from kanon_sql.verbs.audit import audit as run_audit
 
         refuse_report_path(report_file, "--report")
@@ -149,10 +148,7 @@ def audit(
         run.close()
         if reveal:
             run.message("warning: values of persons follow, as --reveal asks")
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(audit_text(result))
+        print_found(result, output)
         if report_file is not None:
             from kanon_sql.report.html import run_report
             from kanon_sql.report.run import read_run

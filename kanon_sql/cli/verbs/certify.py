@@ -21,7 +21,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["certify"]
 
@@ -83,7 +83,6 @@ def certify(
     Creates tables of the session alone. The exit code is 1 if something does not hold.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.certificate import certificate_text
         from kanon_sql.verbs.certify import certify as run_certify
 
         spec = load_spec(spec_file)
@@ -92,8 +91,5 @@ def certify(
             engine, spec, out, by=by, sign=sign, timeout=timeout, report=run.report, whole_boundary=whole_boundary
         )
         run.close()
-        if output is OutputFormat.json:
-            print_json(found.to_dict())
-        else:
-            print_text(certificate_text(found))
+        print_found(found, output)
         exit_with(found.passed)

@@ -10,7 +10,7 @@ from kanon_sql.cli.given import MEMORY, need_database
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import print_json, print_text
+from kanon_sql.cli.written import print_found
 
 __all__ = ["clean"]
 
@@ -65,7 +65,6 @@ def clean(
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines import Deadline
-        from kanon_sql.report.upkeep import clean_text
         from kanon_sql.verbs.clean import clean as run_clean
 
         asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
@@ -75,14 +74,12 @@ def clean(
             result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
             if result.left and asks:
                 run.pause()
-                print_text(clean_text(result))
+                print_found(result, output)
                 yes = typer.confirm(f"drop {result.left} of them?", err=True)
             if yes and result.left:
                 result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
         run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        elif yes or not (asks and result.left):
-            print_text(clean_text(result))
+        if yes or not (asks and result.left):
+            print_found(result, output)
         if result.left and not yes and not asks:
             run.message("nothing was dropped; run with --yes to drop them")

@@ -21,7 +21,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
 __all__ = ["cloak"]
@@ -65,7 +65,6 @@ def cloak(
     says that the published table differs from what the source gives now.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.positions import cloaking_text
         from kanon_sql.verbs.cloak import cloak as run_cloak
 
         spec = load_cloak_spec(spec_file)
@@ -82,8 +81,5 @@ def cloak(
             fail_on_warning=fail_on_warning,
         )  # fmt: skip
         run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(cloaking_text(result))
+        print_found(result, output)
         exit_with(result.passed)

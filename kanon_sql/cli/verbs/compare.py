@@ -13,6 +13,7 @@ from kanon_sql.cli.options import (
     MaxSeconds,
     MaxStatements,
     MemoryLimit,
+    OutputFormat,
     Profile,
     Quiet,
     ReportFile,
@@ -23,7 +24,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
+from kanon_sql.cli.written import exit_with, print_found, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -124,15 +125,12 @@ def compare(
             report=run.report,
         )
         run.close()
-        if output is CompareFormat.json:
-            print_json(found.to_dict())
-        else:
-            from kanon_sql.report.comparison import comparison_markdown, comparison_text
+        if output is CompareFormat.markdown:
+            from kanon_sql.report.comparison import comparison_markdown
 
-            if output is CompareFormat.text:
-                print_text(comparison_text(found))
-            else:
-                typer.echo(comparison_markdown(found))
+            typer.echo(comparison_markdown(found))
+        else:
+            print_found(found, OutputFormat(output.value))
         if report_file is not None:
             from kanon_sql.report.html import comparison_report
 

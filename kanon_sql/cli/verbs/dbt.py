@@ -24,6 +24,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
+from kanon_sql.cli.written import print_found, print_json
 from kanon_sql.errors import ExitCode
 
 __all__ = ["dbt"]
@@ -78,9 +79,6 @@ def dbt(
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.evaluate import Budget
-        from kanon_sql.report.json import to_json
-        from kanon_sql.report.layout import print_text
-        from kanon_sql.report.text import result_text
         from kanon_sql.spec import Spec
         from kanon_sql.verbs.dbt import dbt as run_dbt
 
@@ -90,9 +88,9 @@ def dbt(
         result = run_dbt(engine, spec, project, source=source, timeout=timeout, report=run.report, budget=budget)
         run.close()
         if output is OutputFormat.json:
-            typer.echo(to_json(result.to_dict()))
+            print_json(result.to_dict())
         else:
-            print_text(result_text(result.plan))
+            print_found(result.plan, output)
             for path in result.files:
                 typer.echo(f"wrote {path}")
         if result.files:

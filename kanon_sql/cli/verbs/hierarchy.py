@@ -23,7 +23,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
 __all__ = ["hierarchy"]
@@ -108,7 +108,6 @@ def hierarchy(
     itself, unless --reveal asks for some. Exit code 1 says that a hierarchy cannot be used.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.hierarchy import hierarchy_text
         from kanon_sql.verbs.hierarchy import hierarchy as run_hierarchy
         from kanon_sql.verbs.hierarchy import values_in_words
 
@@ -141,10 +140,7 @@ def hierarchy(
         run.close()
         if reveal:
             run.message("warning: values of the data follow, as --reveal asks")
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(hierarchy_text(result))
+        print_found(result, output)
         for item in result.hierarchies:
             if item.file is not None:
                 run.message(f"hierarchy: {item.file}")

@@ -8,7 +8,7 @@ from kanon_sql.cli.given import MEMORY, need_database
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import print_json, print_text
+from kanon_sql.cli.written import print_found
 
 __all__ = ["ledger"]
 
@@ -38,14 +38,10 @@ def ledger(
     that together with earlier ones breaks a requirement. Opens the database read-only.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.report.ledger import ledger_text
         from kanon_sql.verbs.ledger import ledger as run_ledger
 
         need_database(database)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_ledger(engine, table, timeout=timeout, report=run.report)
         run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(ledger_text(result))
+        print_found(result, output)

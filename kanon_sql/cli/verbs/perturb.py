@@ -21,7 +21,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
 __all__ = ["perturb"]
@@ -60,7 +60,6 @@ def perturb(
     warning is an error: nothing was published.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.perturbation import perturbation_text
         from kanon_sql.verbs.perturb import perturb as run_perturb
 
         spec = load_perturb_spec(spec_file)
@@ -72,8 +71,5 @@ def perturb(
             engine, spec, preview=preview, timeout=timeout, report=run.report, fail_on_warning=fail_on_warning
         )
         run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(perturbation_text(result))
+        print_found(result, output)
         exit_with(result.passed)

@@ -33,9 +33,8 @@ from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import INTERRUPTED, Session, session
 from kanon_sql.cli.written import (
     exit_with,
-    print_json,
+    print_found,
     print_result,
-    print_text,
     refuse_report_path,
     refuse_unshown,
     write_result_report,
@@ -183,12 +182,8 @@ def plan(
 
 
 def _print_estimate(run: Session, engine: "Engine", spec: "Spec", output: OutputFormat, timeout: float | None) -> None:
-    from kanon_sql.report.upkeep import estimate_text
     from kanon_sql.verbs.estimate import estimate
 
     found = estimate(engine, spec, timeout=timeout)
     run.close()
-    if output is OutputFormat.json:
-        print_json(found.to_dict())
-    else:
-        print_text(estimate_text(found))
+    print_found(found, output)

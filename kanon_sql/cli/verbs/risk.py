@@ -20,7 +20,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import print_json, print_text, refuse_report_path, write_report
+from kanon_sql.cli.written import print_found, refuse_report_path, write_report
 
 __all__ = ["risk"]
 
@@ -98,7 +98,6 @@ def risk(
     the risk.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.risk import risk_text
         from kanon_sql.verbs.risk import risk as run_risk
 
         refuse_report_path(report_file, "--report")
@@ -118,10 +117,7 @@ def risk(
             report=run.report,
         )
         run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(risk_text(result))
+        print_found(result, output)
         if report_file is not None:
             from kanon_sql.report.html import run_report
             from kanon_sql.report.run import read_run

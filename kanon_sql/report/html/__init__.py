@@ -18,7 +18,7 @@ from kanon_sql.report.html.page import (
     run_parts,
     run_report,
 )
-from kanon_sql.report.html.sections import yaml_of
+from kanon_sql.report.html.sections import spec_yaml, yaml_of
 
 __all__ = [
     "PageParts",
@@ -29,5 +29,6 @@ __all__ = [
     "html_style",
     "run_parts",
     "run_report",
+    "spec_yaml",
     "yaml_of",
 ]

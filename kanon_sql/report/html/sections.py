@@ -19,7 +19,7 @@ from kanon_sql.report.run import Run
 from kanon_sql.report.text import METRICS, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
-__all__ = ["sections_of", "sections_of_spec", "tiles_of", "verdict_in_words", "yaml_of"]
+__all__ = ["sections_of", "sections_of_spec", "spec_yaml", "tiles_of", "verdict_in_words", "yaml_of"]
 
 
 def verdict_in_words(run: Run) -> str:
@@ -332,8 +332,16 @@ def sections_of_spec(spec: Mapping[str, Any]) -> list[Section]:
             if isinstance(item, Mapping)
         ]
         made.append(Section("Quasi-identifiers", [Cells(["quasi-identifier", "hierarchy"], rows)]))
-    given = {key: value for key, value in spec.items() if value not in (None, [], {}) and key != "warnings"}
-    return [*made, Section("The spec", [*_spec_blocks(given, is_open=True)])]
+    return [*made, Section("The spec", [*_spec_blocks(_given(spec), is_open=True)])]
+
+
+def spec_yaml(spec: Mapping[str, Any]) -> str:
+    """A spec as YAML, without what it leaves empty."""
+    return yaml_of(_given(spec))
+
+
+def _given(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if value not in (None, [], {}) and key != "warnings"}
 
 
 _USUAL = {"minimum_level": 0, "weight": 1.0, "origin": 0}

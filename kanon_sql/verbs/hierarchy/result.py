@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from kanon_sql.spec import Displayed
 from kanon_sql.verbs.result import Cost
 
 __all__ = ["LISTED", "AttributeHierarchy", "HierarchyResult", "Level", "Role"]
@@ -99,8 +100,8 @@ class AttributeHierarchy:
         return found
 
 
-@dataclass(frozen=True)
-class HierarchyResult:
+@dataclass(frozen=True, repr=False)
+class HierarchyResult(Displayed):
     """What was found out about some hierarchies.
 
     Attributes:

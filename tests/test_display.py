@@ -1,0 +1,64 @@
+"""Results, specs and engines that are printed: the text of their command, YAML that reads back, a short form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import SPEC, make_clinic, run
+
+import kanon_sql
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.risk import risk
+
+COST = re.compile(r"\d+ statements?, .*\n")
+"""What it cost: more where a release stands already, and never the same time."""
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("display")
+    make_clinic(directory / "clinic.duckdb")
+    (directory / "spec.yml").write_text(SPEC)
+    return directory
+
+
+VERBS: dict[str, Callable[[Any, kanon_sql.Spec], Any]] = {
+    "plan": kanon_sql.plan,
+    "anonymize": kanon_sql.anonymize,
+    "check": kanon_sql.check,
+    "audit": kanon_sql.audit,
+    "risk": risk,
+    "compare --k 2,5": lambda db, spec: kanon_sql.compare(db, {"spec.yml": spec}, [2, 5]),
+    "hierarchy": kanon_sql.hierarchy,
+    "plan --estimate": kanon_sql.estimate,
+    "clean": lambda db, _: clean(db, drop=False),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_printed_is_what_the_command_prints(clinic: Path, verb: str) -> None:
+    name, *options = verb.split()
+    given = [] if name == "clean" else [clinic / "spec.yml"]
+    printed = run(name, *given, *options, "-d", clinic / "clinic.duckdb", "--quiet").stdout
+    with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
+        found = VERBS[verb](db, kanon_sql.Spec.load(clinic / "spec.yml"))
+    assert printed
+    assert COST.sub("", f"{found}\n") == COST.sub("", printed)
+    assert repr(found).startswith(f"<{type(found).__name__}") and "\n" not in repr(found)
+
+
+def test_a_printed_spec_is_yaml_that_reads_back(clinic: Path) -> None:
+    spec = kanon_sql.Spec.load(clinic / "spec.yml")
+    assert kanon_sql.Spec.parse(str(spec), "printed") == spec
+
+
+def test_a_short_form_has_the_verdict(clinic: Path) -> None:
+    spec = kanon_sql.Spec.load(clinic / "spec.yml")
+    with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
+        found = kanon_sql.plan(db, spec)
+        assert repr(found) == f"<Result: plan: pass: {found.message}>"
+        assert repr(db) == f"<DuckDBEngine: {clinic / 'clinic.duckdb'}>"
