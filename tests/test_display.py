@@ -48,7 +48,9 @@ def test_printed_is_what_the_command_prints(clinic: Path, verb: str) -> None:
         found = VERBS[verb](db, kanon_sql.Spec.load(clinic / "spec.yml"))
     assert printed
     assert COST.sub("", f"{found}\n") == COST.sub("", printed)
-    assert repr(found).startswith(f"<{type(found).__name__}") and "\n" not in repr(found)
+    assert repr(found).startswith(f"<{type(found).__name__}")
+    assert "\n" not in repr(found)
+    assert "<article" in found._repr_html_()
 
 
 def test_a_printed_spec_is_yaml_that_reads_back(clinic: Path) -> None:
@@ -62,3 +64,14 @@ def test_a_short_form_has_the_verdict(clinic: Path) -> None:
         found = kanon_sql.plan(db, spec)
         assert repr(found) == f"<Result: plan: pass: {found.message}>"
         assert repr(db) == f"<DuckDBEngine: {clinic / 'clinic.duckdb'}>"
+
+
+def test_a_certificate_is_printed_as_its_command_does(clinic: Path, tmp_path: Path) -> None:
+    spec = kanon_sql.Spec.load(clinic / "spec.yml")
+    database = clinic / "clinic.duckdb"
+    with kanon_sql.connect(str(database)) as db:
+        assert kanon_sql.anonymize(db, spec).passed
+        found = kanon_sql.certify(db, spec, tmp_path / "certificate")
+    printed = run("certify", clinic / "spec.yml", "--out", tmp_path / "again", "-d", database, "--quiet").stdout
+    assert str(found).splitlines()[0] == printed.splitlines()[0]
+    assert repr(found) == f"<Certificate: pass: {found.message}>"

@@ -13,7 +13,7 @@ from kanon_sql.report.layout import plain
 from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import Displayed
+    from kanon_sql.spec import Printed
 
 __all__ = ["plain_text", "text_of"]
 
@@ -35,7 +35,7 @@ _TEXTS = {
 """Which function shows a result. Its module is imported when it is needed, so that a verb loads its own alone."""
 
 
-def text_of(result: Displayed, **options: Any) -> RenderableType:
+def text_of(result: Printed, **options: Any) -> RenderableType:
     """A result or a spec as text for a terminal.
 
     Args:
@@ -49,6 +49,6 @@ def text_of(result: Displayed, **options: Any) -> RenderableType:
     return shown
 
 
-def plain_text(result: Displayed) -> str:
+def plain_text(result: Printed) -> str:
     """A result or a spec as the command prints it without a terminal; no newline ends it."""
     return plain(text_of(result)).rstrip("\n")

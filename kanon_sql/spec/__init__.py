@@ -22,7 +22,7 @@ from kanon_sql.spec.disclosure import (
     DeltaDisclosureRequirement,
     PSensitiveRequirement,
 )
-from kanon_sql.spec.display import Displayed
+from kanon_sql.spec.display import Displayed, Printed
 from kanon_sql.spec.hierarchy import (
     DatesHierarchy,
     FileHierarchy,
@@ -117,6 +117,7 @@ __all__ = [
     "Pram",
     "PrefixHierarchy",
     "Prices",
+    "Printed",
     "PrivacySkylineRequirement",
     "ProfitabilityRequirement",
     "QuasiIdentifier",

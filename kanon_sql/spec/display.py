@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-__all__ = ["Displayed"]
+__all__ = ["Displayed", "Printed"]
 
 
-class Displayed:
-    """What shows itself: in a notebook as a report, printed as the text of its command, and short in a prompt."""
-
-    def _repr_html_(self) -> str:
-        """The report, for notebooks."""
-        from kanon_sql import html_fragment
-
-        return html_fragment(cast("Any", self))
+class Printed:
+    """What is printed as the text of its command, and has a short form for a prompt."""
 
     def __str__(self) -> str:
         """The text that its command prints."""
@@ -27,3 +21,13 @@ class Displayed:
         """Its kind, and its verdict where it has one."""
         told = (getattr(self, name, None) for name in ("verb", "verdict", "message"))
         return f"<{': '.join([type(self).__name__, *map(str, filter(None, told))])}>"
+
+
+class Displayed(Printed):
+    """What is also a report in a notebook."""
+
+    def _repr_html_(self) -> str:
+        """The report, for notebooks."""
+        from kanon_sql import html_fragment
+
+        return html_fragment(cast("Any", self))

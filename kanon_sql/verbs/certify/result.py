@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from kanon_sql.spec import Displayed
+from kanon_sql.spec import Printed
 from kanon_sql.verbs.result import Cost
 
 __all__ = ["Certificate"]
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(Displayed):
+class Certificate(Printed):
     """A certificate that was written.
 
     Attributes:
