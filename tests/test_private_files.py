@@ -9,11 +9,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 import kanon_sql
-from kanon_sql.engines.private import private_directory
+from kanon_sql.cli import app
+from kanon_sql.engines.private import private_directory, write_private
 from kanon_sql.sql.statement import Statement
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes of files")
@@ -184,3 +189,150 @@ def test_sqlites_temporary_files_have_no_name_and_are_its_owners(tmp_path: Path)
         for name in made:
             assert opened[name].endswith("(deleted)")
             assert mode(Path("/proc/self/fd") / name) & 0o077 == 0
+
+
+# --- What verbs write ---
+
+RARE = "rare-disease"
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "released",
+    "quasi_identifiers": {"zip": {"file": "zips.csv"}, "age": {"intervals": [10]}},
+    "sensitive": ["diagnosis"],
+    "privacy": [{"k_anonymity": 3}],
+    "suppression": {"limit": 0.2},
+}
+GROWING = {**SPEC, "state": "kanon_state"}
+LATER = "SELECT n + 100 AS n, zip, age, diagnosis FROM visits WHERE n < 40"
+TO_FILE = {**SPEC, "source": {"file": "visits.csv"}, "release": {"file": "out.csv"}}
+ON = ("-d", "clinic.duckdb")
+WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]] = {
+    "check": (SPEC, [("check", "spec.yml", *ON, "--table", "visits", "--report", "r.html")], {"r.html": 0o600}),
+    "plan": (SPEC, [("plan", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600}),
+    "anonymize": (
+        {**SPEC, "recoding": {"keep": "learned"}},
+        [
+            ("anonymize", "spec.yml", *ON, "--report", "r.html", "--distributions", "--manifest", "m.json"),
+            ("apply", "learned", "spec.yml", *ON, "--report", "r2.html", "--manifest", "m2.json"),
+            ("report", "m.json", "-o", "r3.html"),
+            ("report", "m.json", "--pictures", "drawn"),
+        ],
+        {"r.html": 0o600, "m.json": 0o600, "r2.html": 0o600, "m2.json": 0o600, "r3.html": 0o600, "drawn/*": 0o600},
+    ),
+    "compare": (SPEC, [("compare", "spec.yml", *ON, "--k", "2,3", "--report", "r.html")], {"r.html": 0o600}),
+    "audit": (
+        SPEC, [("anonymize", "spec.yml", *ON), ("audit", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600},
+    ),
+    "risk": (
+        SPEC, [("anonymize", "spec.yml", *ON), ("risk", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600},
+    ),
+    "evidence": (
+        SPEC,
+        [("anonymize", "spec.yml", *ON), ("report", "spec.yml", "--evidence", *ON, "-o", "e.html")],
+        {"e.html": 0o600},
+    ),
+    "refresh": (
+        GROWING,
+        [
+            ("anonymize", "spec.yml", *ON),
+            ("refresh", "spec.yml", *ON, "--inserted", LATER, "--batch", "b", "--manifest", "m.json"),
+        ],
+        {"m.json": 0o600},
+    ),
+    "certify": (
+        SPEC,
+        [("anonymize", "spec.yml", *ON), ("certify", "spec.yml", *ON, "--out", "made")],
+        {"made/*.*": 0o600, "made/sql/*": 0o600},
+    ),
+    "dbt": (SPEC, [("dbt", "spec.yml", *ON, "--project", ".")], {"seeds/**/*.csv": 0o600, "models/**/*.sql": 0o644}),
+    "hierarchy": (SPEC, [("hierarchy", "spec.yml", *ON, "--export", "exported")], {"exported/*.csv": 0o600}),
+    "init": (
+        SPEC,
+        [("init", "visits", *ON, "--quasi-identifiers", "diagnosis", "--skeletons", "drafts")],
+        {"drafts/*": 0o600},
+    ),
+    "a file": (
+        TO_FILE, [("anonymize", "spec.yml")], {"out.csv": 0o644, "out.csv.manifest.json": 0o644},
+    ),
+    "a file with details": (
+        TO_FILE,
+        [("anonymize", "spec.yml", "--report", "r.html")],
+        {"out.csv": 0o644, "out.csv.manifest.json": 0o600, "r.html": 0o600},
+    ),
+}  # fmt: skip
+"""A spec, what is run with it, and the modes of what that writes: open only where it holds nothing but a release."""
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", WRITING)
+def test_what_verbs_write_beyond_a_release_is_their_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    spec, runs, expected = WRITING[name]
+    monkeypatch.chdir(tmp_path)
+    rows = [(n, f"{10 + n % 2}", 20 + n % 5, f"d{n % 3}") for n in range(40)] + [(40, "99", 77, RARE)]
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE visits (n INTEGER, zip VARCHAR, age INTEGER, diagnosis VARCHAR)")
+        connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", rows)
+        connection.execute("COPY visits TO 'visits.csv'")
+    Path("zips.csv").write_text("10;1*;*\n11;1*;*\n99;9*;*\n")
+    Path("dbt_project.yml").write_text("name: clinic\n")
+    Path("spec.yml").write_text(yaml.safe_dump(spec))
+    for place in expected:
+        if "*" not in place and expected[place] == 0o600 and "out" not in place:
+            Path(place).write_text("an earlier one, which others could read\n")
+    before = set(tmp_path.rglob("*"))
+
+    true = os.chmod
+
+    def changes(path: Any, *given: Any, **named: Any) -> None:
+        hidden = ".out.csv" in str(path)  # which is in a directory of its own, or private until the file is published
+        assert hidden or not Path(os.path.abspath(path)).is_relative_to(tmp_path), f"{path} was open until now"
+        true(path, *given, **named)
+
+    monkeypatch.setattr(os, "chmod", changes)
+    for arguments in runs:
+        done = CliRunner().invoke(app, [*arguments, "-q"] if arguments[0] != "report" else list(arguments))
+        assert done.exit_code == (1 if "check" in arguments else 0), done.output
+    seen = {str(path.relative_to(tmp_path)): mode(path) for path in tmp_path.rglob("*") if path.is_file()}
+    for place, wanted in expected.items():
+        found = {str(path.relative_to(tmp_path)): mode(path) for path in tmp_path.glob(place) if path.is_file()}
+        assert found, place
+        assert set(found.values()) == {wanted}, found
+        seen = {path: its for path, its in seen.items() if path not in found}
+    others = {path: its for path, its in seen.items() if tmp_path / path not in before}
+    others.pop("models/released/released.yml", None)  # what dbt is told
+    assert set(others) <= {"released.manifest.json"}, "nothing else was written"
+    assert set(others.values()) <= {0o600}
+    assert not [path for path in seen if ".kanon-" in path]
+    for path in tmp_path.rglob("*"):
+        if path.is_file() and path not in before and mode(path) != 0o600:
+            text = path.read_text()
+            assert not [value for value in (RARE, '"99"', ",99") if value in text], path
+
+
+def test_a_private_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, link = tmp_path / "r.html", tmp_path / "link.html"
+    path.write_text("earlier")
+    link.symlink_to(path)
+    with path.open() as reading:
+        write_private(link, "later")
+        assert reading.read() == "earlier", "who has it open goes on reading that one"
+    assert (link.is_symlink(), path.read_text(), mode(path)) == (True, "later", 0o600)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            write_private(path, "last")
+    assert (path.read_text(), sorted(tmp_path.iterdir())) == ("later", [link, path])
+    write_private(Path("/dev/null"), b"gone")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_private(pipe, "through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)

@@ -51,7 +51,7 @@ def refuse_unshown(distributions: bool, path: Path | None, output: OutputFormat)
 
 
 def write_report(run: Session, path: Path | None, page: str) -> None:
-    """Write a page into a file, or to standard output.
+    """Write a page into a file that its owner alone can read, or to standard output.
 
     Raises:
         SpecError: the file cannot be written; what was run before stands.
@@ -59,12 +59,11 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
     if path is None:
         typer.echo(page, nl=not page.endswith("\n"))
         return
-    is_new = not path.exists()
+    from kanon_sql.engines import write_private
+
     try:
-        path.write_text(page if page.endswith("\n") else page + "\n", encoding="utf-8")
+        write_private(path, page if page.endswith("\n") else page + "\n")
     except OSError as error:
-        if is_new:
-            path.unlink(missing_ok=True)  # half a report is none
         reason = error.strerror or type(error).__name__
         raise SpecError(
             f"the run is done, but its report cannot be written to {path}: {reason}; kanon-sql report writes it from "
@@ -88,15 +87,16 @@ def write_result_report(run: Session, result: Result, path: Path | None) -> None
 
 
 def write_manifest(path: Path, manifest: Any) -> None:
-    """Write what was published and how into a file.
+    """Write what was published and how into a file that its owner alone can read.
 
     Raises:
         SpecError: the file cannot be written; the release stands.
     """
+    from kanon_sql.engines import write_private
     from kanon_sql.report.json import to_json
 
     try:
-        path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
+        write_private(path, to_json(dict(manifest)) + "\n")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError(

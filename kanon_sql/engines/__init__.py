@@ -17,6 +17,7 @@ from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.left_over import Recorded, recorded, standing
+from kanon_sql.engines.private import private_file, write_private
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.stage import Reporter
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace
@@ -52,12 +53,14 @@ __all__ = [
     "now",
     "open_frames",
     "open_workspace",
+    "private_file",
     "recorded",
     "refuse_incomplete",
     "session_statements",
     "shown_kind",
     "standing",
     "table_kind",
+    "write_private",
 ]
 _HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry"}
 """What only a script for another engine takes, which is imported when it is first asked for."""

@@ -1,9 +1,13 @@
-"""Directories of this process alone, for what an engine puts on the disk besides tables: values as they are.
+"""Directories and files that their owner alone can read, from their first moment.
+
+Directories of this process are for what an engine puts on the disk besides tables: values as they are.
 
 An engine makes files with the mode that the process gives all of its files, which other users may often read. In a
 directory that its owner alone can open, from its first moment, no other user can read them, whatever their modes are.
 A directory is locked for as long as the process lives that made it; one that can be locked is of a process that was
 killed, and is removed by the next one that makes a directory there.
+
+Files are what verbs write that is not for everybody: values, or figures beyond those of a release.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ import weakref
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TextIO
 
-__all__ = ["PrivateDirectory", "private_directory"]
+__all__ = ["PrivateDirectory", "private_directory", "private_file", "write_private"]
 
 _TRIES = 5
 """How often a directory is made: another process may take one that is not locked yet for a dead one's."""
@@ -114,3 +119,41 @@ def _end(path: Path, lock: int, process: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         os.close(lock)
+
+
+def private_file(path: Path) -> TextIO:
+    """A new text file that its owner alone can read, from its first moment.
+
+    Raises:
+        OSError: it is there already, or cannot be made.
+    """
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="")
+
+
+def write_private(path: Path, content: str | bytes) -> None:
+    """Put a file that its owner alone can read in the place of what has the name, whole or not at all.
+
+    What was there goes with its mode: who could read that could read the new one. A link is followed. What is no plain
+    file, such as a pipe or an open descriptor, is written to.
+
+    Raises:
+        OSError: it cannot be written; what was there stands.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    if path.absolute().is_relative_to("/dev") or path.absolute().is_relative_to("/proc") or _is_special(path):
+        with path.open("wb") as given:
+            given.write(data)
+        return
+    target = Path(os.path.realpath(path))
+    hidden = target.with_name(f".{target.name}.kanon-{secrets.token_hex(4)}")
+    try:
+        with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        hidden.replace(target)
+    except BaseException:
+        hidden.unlink(missing_ok=True)
+        raise
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()

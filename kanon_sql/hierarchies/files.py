@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import codecs
 import csv
-import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from io import StringIO
 from itertools import count
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Literal
 
+from kanon_sql.engines import private_file
 from kanon_sql.errors import HierarchyError, Problem
 
-__all__ = ["TOP", "FileStyle", "file_names", "header", "private_file", "read_hierarchy", "with_top", "write_hierarchy"]
+__all__ = ["TOP", "FileStyle", "file_names", "header", "read_hierarchy", "with_top", "write_hierarchy"]
 
 FileStyle = Literal["arx", "csv"]
 """ARX's format, or a comma-separated table with a header."""
@@ -89,15 +89,6 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
         candidates = (f"{stem}{'' if number == 1 else f'_{number}'}.csv" for number in count(1))
         found[name] = next(file for file in candidates if file.casefold() not in taken)
     return found
-
-
-def private_file(path: Path) -> TextIO:
-    """A new text file that its owner alone can read, from its first moment.
-
-    Raises:
-        OSError: it is there already, or cannot be made.
-    """
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="")
 
 
 def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyle = "arx") -> None:

@@ -14,7 +14,8 @@ SHA-256: by that a later run knows what it may replace. A process may be killed 
 Runs that publish in one directory wait for each other, where the operating system can lock a directory; there alone it
 is sure that what a run left is of a dead one, and is removed. The hidden file is in a directory of its own that its
 owner alone can open, from before it is there: what is not verified is for no other user to read, however the engine
-makes files. Under the release's name it has the mode that it was made with, or that of the file it replaces.
+makes files. Under the release's name it has the mode that it was made with, or that of the file it replaces. So has its
+manifest, unless that holds details: these count the source beyond the release.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engines import Engine, Workspace, open_workspace
+from kanon_sql.engines import Engine, Workspace, open_workspace, private_file
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
-from kanon_sql.hierarchies import private_file
 from kanon_sql.release.write_source import free_name
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
@@ -373,8 +373,9 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
 
 
 def _publish_manifest(pending: Path, path: Path) -> None:
-    """Put a manifest beside its file, for those to read who may read that."""
-    pending.chmod(stat.S_IMODE(path.stat().st_mode))
+    """Put a manifest beside its file, for those to read who may read that; its details are for its owner alone."""
+    if _read_manifest(pending).get("details") is None:
+        pending.chmod(stat.S_IMODE(path.stat().st_mode))
     pending.replace(manifest_beside(path))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from kanon_sql.engines import write_private
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.report.pictures.svg import Picture
 from kanon_sql.version import how_to_install
@@ -18,7 +19,7 @@ _PNG_SCALE = 2.5
 
 
 def write_pictures(pictures: Iterable[Picture], directory: Path, form: str) -> list[Path]:
-    """Write each picture into a file of its name; files of the same names are replaced.
+    """Write each picture into a file of its name for its owner alone to read; files of the same names are replaced.
 
     Args:
         pictures: what to write.
@@ -39,7 +40,7 @@ def write_pictures(pictures: Iterable[Picture], directory: Path, form: str) -> l
         path = directory / f"{picture.name}.{form}"
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            write_private(path, content)
         except OSError as error:
             raise SpecError(
                 f"--pictures {directory}: cannot be written: {error.strerror or type(error).__name__}; name another"

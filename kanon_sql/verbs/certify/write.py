@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, now, open_workspace, session_statements
+from kanon_sql.engines import (
+    Deadline,
+    Engine,
+    Reporter,
+    Workspace,
+    now,
+    open_workspace,
+    session_statements,
+    write_private,
+)
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_columns, source_of
 from kanon_sql.hierarchies import refuse_mixed_forms
@@ -233,17 +242,17 @@ def _need(spec: Spec, released: Mapping[str, Any], looked_at: Sequence[str]) -> 
 
 
 def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer | None) -> None:
-    """Write everything, after what an earlier certificate left."""
+    """Write everything, for its owner alone to read, after what an earlier certificate left."""
     try:
         for path in _earlier(directory):
             path.unlink(missing_ok=True)
         (directory / "sql").mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            (directory / name).write_text(content, encoding="utf-8", newline="\n")
-        (directory / "certificate.json").write_text(text, encoding="utf-8", newline="\n")
-        (directory / "certificate.sha256").write_text(f"{digest(text)}  certificate.json\n", encoding="utf-8")
+            write_private(directory / name, content)
+        write_private(directory / "certificate.json", text)
+        write_private(directory / "certificate.sha256", f"{digest(text)}  certificate.json\n")
         if signer is not None:
-            (directory / "certificate.sig").write_bytes(signer.sign(text.encode()))
+            write_private(directory / "certificate.sig", signer.sign(text.encode()))
     except OSError as error:
         raise SpecError(
             f"--out {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give a "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.engines import Deadline, Engine, Reporter, write_private
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
@@ -253,7 +253,10 @@ def _write(project: Path, texts: dict[PurePosixPath, str]) -> tuple[Path, ...]:
         target = project / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="")
+            if path.suffix == ".csv":  # a seed holds values of the source
+                write_private(target, text)
+            else:
+                target.write_text(text, encoding="utf-8", newline="")
         except OSError as error:
             raise SpecError(
                 f"cannot write {target}: {error.strerror or type(error).__name__}; those before it are written, and "
