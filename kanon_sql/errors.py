@@ -58,6 +58,7 @@ class KanonError(Exception):
 
     Attributes:
         exit_code: what the command line exits with.
+        notes: what else the run has to say, such as that it removed what a killed run had left.
 
     Examples:
         >>> try:
@@ -73,6 +74,11 @@ class KanonError(Exception):
         if not message.strip():
             raise ValueError("an error needs a message")
         super().__init__(message)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else the run has to say; Python shows it below the message."""
+        return tuple(getattr(self, "__notes__", ()))
 
 
 @dataclass(frozen=True, slots=True)

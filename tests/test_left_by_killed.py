@@ -16,8 +16,10 @@ from typing import Any
 import duckdb
 import pytest
 from servers import required, subject_of
+from typer.testing import CliRunner
 
 import kanon_sql
+from kanon_sql.cli import app
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.engines.workspace import open_workspace
 from kanon_sql.release.write import staged
@@ -217,6 +219,132 @@ def test_a_table_that_cannot_be_dropped_is_said(tmp_path: Path, monkeypatch: pyt
         assert [item.state for item in clean(engine, drop=False).objects] == ["left over"]
 
 
+SOURCE = {"version": 1, "source": "people"}
+PERSONS = {**SOURCE, "release": "released", "quasi_identifiers": {"q": None}, "unit": "n", "sensitive": ["s"]}
+REFUSED: dict[str, Callable[[Engine], Any]] = {
+    "anonymize": lambda engine: kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)),
+    "with a ledger": lambda engine: kanon_sql.anonymize(
+        engine, kanon_sql.Spec.from_dict({**ASKED, "ledger": "kanon_sql_ledger"})
+    ),
+    "privately": lambda engine: kanon_sql.anonymize(
+        engine,
+        kanon_sql.Spec.from_dict(
+            {
+                **SOURCE,
+                "release": "released",
+                "quasi_identifiers": {"q": None},
+                "ledger": "spent",
+                "privacy": [{"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"q": 1}}}],
+            }  # fmt: skip
+        ),
+    ),
+    "in a sequence": lambda engine: kanon_sql.anonymize(
+        engine,
+        kanon_sql.Spec.from_dict(
+            {**PERSONS, "privacy": [{"m_invariance": {"attribute": "s", "m": 2, "history": "past"}}]}
+        ),
+    ),
+    "apply": lambda engine: kanon_sql.apply(engine, kanon_sql.Spec.from_dict(ASKED), "learned"),
+    "refresh": lambda engine: kanon_sql.refresh(
+        engine, kanon_sql.Spec.from_dict({**ASKED, "state": "kanon_state"}), inserted="people", batch="b"
+    ),
+    "tabulate": lambda engine: kanon_sql.tabulate(
+        engine,
+        kanon_sql.TableSpec.from_dict(
+            {**SOURCE, "release": "released", "dimensions": {"q": None}, "rules": {"threshold": 2}}
+        ),
+    ),
+    "perturb": lambda engine: kanon_sql.perturb(
+        engine,
+        kanon_sql.PerturbSpec.from_dict(
+            {**SOURCE, "release": "released", "key": "n", "perturb": {"m": {"noise": 0.5}}}
+        ),
+    ),
+    "cloak": lambda engine: kanon_sql.cloak(
+        engine,
+        kanon_sql.CloakSpec.from_dict(
+            {
+                **SOURCE,
+                "release": "released",
+                "unit": "n",
+                "k": 2,
+                "position": {"columns": ["m", "m2"], "bounds": [0, 0, 8, 8], "depth": 1},
+            }  # fmt: skip
+        ),
+    ),
+    "parties": lambda engine: kanon_sql.anonymize_parties(
+        [engine, kanon_sql.connect(duckdb.connect())],
+        kanon_sql.Spec.from_dict({**ASKED, "search": {"metric": "precision"}}),
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", REFUSED)
+def test_a_run_that_is_refused_before_it_writes_removes_what_a_killed_one_left(tmp_path: Path, verb: str) -> None:
+    """Something else stands under the name, or what the run needs is not there: it never gets to its own table."""
+    file = tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT 'a' AS q, i AS n, 1.5 * i AS m, i AS m2, 's' || i AS s FROM range(4) r(i)"
+        )
+        connection.execute("CREATE TABLE released AS SELECT 1 AS mine")
+    with kanon_sql.connect(file) as engine:
+        left = leave(engine, "release")
+        with pytest.raises(kanon_sql.errors.SpecError) as refused:
+            REFUSED[verb](engine)
+        assert refused.value.notes == ("removed a scratch table that a run which was cut off had left",)
+        assert "removed" not in str(refused.value)
+        assert left not in tables(engine)
+        assert clean(engine, drop=False).objects == ()
+        with pytest.raises(kanon_sql.errors.SpecError) as again:
+            REFUSED[verb](engine)
+        assert again.value.notes == ()
+
+
+def test_a_run_that_finds_nothing_to_release_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    """By a requirement that no table of four rows meets; and in a preview nothing is removed."""
+    file = tmp_path / "clinic.duckdb"
+    clinic(file)
+    with kanon_sql.connect(file) as engine:
+        left = leave(engine, "release")
+        strict = {**ASKED, "privacy": [{"k_anonymity": 5}]}
+        assert said(kanon_sql.plan(engine, kanon_sql.Spec.from_dict(strict))) == []
+        assert tables(engine) == {left}
+        result = kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(strict))
+        assert (result.verdict, len(said(result)), tables(engine)) == ("fail", 1, set())
+        cells = {**SOURCE, "release": "cells", "dimensions": {"q": None}, "rules": {"threshold": 2}}
+        leave(engine, "release", "00000007")
+        result = kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(cells))
+        assert (result.verdict, len(said(result)), tables(engine)) == ("pass", 1, set()), "a table of cells says it"
+
+
+def test_the_command_line_says_it_below_the_error(tmp_path: Path) -> None:
+    file = tmp_path / "clinic.duckdb"
+    clinic(file)
+    with kanon_sql.connect(file) as engine:
+        leave(engine, "release")
+        engine.execute(Statement("test", "CREATE TABLE taken AS SELECT 1 AS mine"))
+    spec = tmp_path / "spec.yml"
+    spec.write_text(json.dumps({**ASKED, "release": "taken"}))
+    done = CliRunner().invoke(app, ["anonymize", str(spec), "-d", str(file), "-q"])
+    error, note = done.stderr.splitlines()
+    assert (done.exit_code, "did not publish" in error) == (2, True)
+    assert note == "removed a scratch table that a run which was cut off had left"
+
+
+def test_a_refused_release_in_a_file_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    place = tmp_path / ".out.csv.kanon-0123abcd"
+    place.mkdir(0o700)
+    (place / "release.csv").write_text("q\na\n")
+    (tmp_path / "people.csv").write_text("q\na\na\nb\nb\n")
+    (tmp_path / "out.csv").write_text("mine\n1\n")
+    files = {"source": {"file": str(tmp_path / "people.csv")}, "release": {"file": str(tmp_path / "out.csv")}}
+    with kanon_sql.connect() as engine, pytest.raises(kanon_sql.errors.SpecError, match="did not publish") as refused:
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**ASKED, **files}))
+    assert refused.value.notes == ("removed what 1 killed run(s) of this release had left beside out.csv",)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
+
+
 # --- Other processes, on servers and in a file ---
 
 
@@ -224,6 +352,7 @@ def test_a_table_that_cannot_be_dropped_is_said(tmp_path: Path, monkeypatch: pyt
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:
         made.table("people", {"q": "text"}, ROWS)
+        made.table("taken", {"q": "text"}, ROWS)
         yield made
 
 
@@ -255,10 +384,12 @@ def test_the_next_run_removes_what_another_process_left(subject: Any) -> None:
         # A server ends a session as soon as it hears that the client is gone.
         until(lambda: run_id in engine.ended(("kanon_sql_scratch",), {run_id: holder}))
         assert engine.ended(("kanon_sql_scratch",), {run_id: "another server"}) == frozenset()
-        (note,) = said(kanon_sql.anonymize(engine, spec))
-        assert note == "removed a scratch table that a run which was cut off had left"
+        with pytest.raises(kanon_sql.errors.SpecError, match="did not publish") as refused:
+            kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**ASKED, "release": "taken"}))
+        assert refused.value.notes == ("removed a scratch table that a run which was cut off had left",)
         assert ours(subject.tables()) == set()
         assert clean(engine, drop=False).objects == ()
+        assert said(kanon_sql.anonymize(engine, spec)) == []
     if hasattr(subject, "path"):
         assert [path.name for path in Path(subject.path).parent.iterdir() if "kanon-run" in path.name] == []
 

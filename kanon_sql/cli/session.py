@@ -232,7 +232,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
                 run.error(_interrupted(run))
                 raise typer.Exit(TERMINATED if ctrl_c.terminated else INTERRUPTED) from None
             if isinstance(error, KanonError):
-                run.error(_message(error, spec))
+                run.error("\n".join([_message(error, spec), *error.notes]))
                 raise typer.Exit(int(error.exit_code)) from None
             if isinstance(error, OSError) and error.errno in _FULL:
                 run.error(

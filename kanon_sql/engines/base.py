@@ -408,8 +408,11 @@ class Engine(Protocol):
     def bury(self, run_id: str) -> None:
         """Remove what is left of the mark of a run that ended, once its tables are gone."""
 
-    def tell_left(self, removed: int, stay: int) -> None:
-        """Let results of this run say how many tables of runs that ended were removed, and how many could not be."""
+    def tell_left(self, note: str) -> None:
+        """Let results and errors of this run say what became of something that a killed run left."""
+
+    def looks_into(self, record: tuple[str, ...]) -> bool:
+        """Whether this run has not looked into a record of scratch tables before; from now on it has."""
 
     def cancel(self) -> None:
         """Stop the running statement, on the server too."""

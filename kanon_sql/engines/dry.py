@@ -191,8 +191,12 @@ class DryEngine:
     def bury(self, run_id: str) -> None:
         """Nothing was marked."""
 
-    def tell_left(self, removed: int, stay: int) -> None:
+    def tell_left(self, note: str) -> None:
         """Nothing was removed."""
+
+    def looks_into(self, record: tuple[str, ...]) -> bool:
+        """There are no records."""
+        return False
 
     def estimate(self, relation: str) -> Estimate | None:
         """Nothing is known."""

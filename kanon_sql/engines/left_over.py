@@ -82,7 +82,7 @@ def standing(engine: Engine, item: Recorded) -> Literal["left over", "already go
 
 
 def remove_left(workspace: Workspace, among: Relation) -> None:
-    """Drop the recorded tables of runs that live no more, and let the results of this run say so.
+    """Drop the recorded tables of runs that live no more, and let the results and errors of this run say so.
 
     An earlier release that was set aside stays: ``clean`` may have to give it its name back.
 
@@ -123,4 +123,14 @@ def remove_left(workspace: Workspace, among: Relation) -> None:
         if not left:
             engine.bury(run_id)
         stay += left
-    engine.tell_left(removed, stay)
+    if removed:
+        engine.tell_left(f"removed {_tables(removed)} that a run which was cut off had left")
+    if stay:
+        engine.tell_left(
+            f"could not drop {_tables(stay)} that a run which was cut off had left, and that may hold values of its "
+            "source; kanon-sql clean lists them, and drops them with --yes as a user who may"
+        )
+
+
+def _tables(count: int) -> str:
+    return "a scratch table" if count == 1 else f"{count} scratch tables"

@@ -94,6 +94,7 @@ class SessionEngine(ABC):
         self._looked_at = LookedAt(self)
         self._removed: list[str] = []
         self._left: list[str] = []
+        self._looked_into: set[tuple[str, ...]] = set()
         self._alive: dict[str, tuple[int, str | None]] = {}
 
     def __repr__(self) -> str:
@@ -267,17 +268,15 @@ class SessionEngine(ABC):
             runs = "a run that was" if directories == 1 else f"{directories} runs that were"
             self._removed.append(f"removed what {runs} killed had left on the disk")
 
-    def tell_left(self, removed: int, stay: int) -> None:
-        """Let results of this run say how many tables of runs that ended were removed, and how many could not be."""
-        if removed:
-            tables = "a scratch table" if removed == 1 else f"{removed} scratch tables"
-            self._left.append(f"removed {tables} that a run which was cut off had left")
-        if stay:
-            tables = "a scratch table" if stay == 1 else f"{stay} scratch tables"
-            self._left.append(
-                f"could not drop {tables} that a run which was cut off had left, and that may hold values of its "
-                "source; kanon-sql clean lists them, and drops them with --yes as a user who may"
-            )
+    def tell_left(self, note: str) -> None:
+        """Let results and errors of this run say what became of something that a killed run left."""
+        self._left.append(note)
+
+    def looks_into(self, record: tuple[str, ...]) -> bool:
+        """Whether this run has not looked into a record of scratch tables before; from now on it has."""
+        first = record not in self._looked_into
+        self._looked_into.add(record)
+        return first
 
     def mark_alive(self, run_id: str) -> str | None:
         """Let others know that a run lives, until it is unmarked as often, or its process or connection ends."""
@@ -431,6 +430,7 @@ class SessionEngine(ABC):
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         self._looked_at, looked_at = LookedAt(self), self._looked_at
         self._left, left = [], self._left
+        self._looked_into, looked_into = set(), self._looked_into
         try:
             with ends_in_order(self.cancel):
                 if self.looks_first:
@@ -438,14 +438,17 @@ class SessionEngine(ABC):
                 try:
                     with looking_at(lambda: self._deadline.remaining()):
                         yield self.meter
-                except KanonError:
+                except KanonError as error:
+                    for note in (*self._removed, *self._left):
+                        if note not in error.notes:  # a run may be within another one
+                            error.add_note(note)
                     if not self.looks_first:
                         self.refuse_other_meanings()  # it may be why
                     raise
                 self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
-            self._looked_at, self._left = looked_at, left
+            self._looked_at, self._left, self._looked_into = looked_at, left, looked_into
 
     def within(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A time limit for everything inside, besides the run's own."""

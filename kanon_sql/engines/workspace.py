@@ -69,8 +69,6 @@ class Workspace:
     """Scratch tables that are recorded and were dropped since, with the run that made them."""
     _alive: dict[str, str | None] = field(default_factory=dict)
     """The runs that are marked alive until all is dropped, and what knows that they live."""
-    _looked_into: set[tuple[str, ...]] = field(default_factory=set)
-    """The records in which tables of runs that ended were looked for."""
     _inline: InlineTables = field(default_factory=InlineTables)
     _waiting: list[Statement] | None = None
     """What will be made by one statement; None outside of :meth:`together`."""
@@ -323,14 +321,29 @@ class Workspace:
         self._standing.pop(relation.parts, None)
 
     def remove_left(self, among: Relation) -> None:
-        """Drop what runs that live no more have left, once for each record; see :mod:`.left_over`.
+        """Drop what runs that live no more have left, once in a run for each record; see :mod:`.left_over`.
 
         Args:
             among: the record, which is there. Outside of a transaction, which a refusal would end.
         """
-        if among.parts not in self._looked_into:
-            self._looked_into.add(among.parts)
+        if self.engine.looks_into(among.parts):
             remove_left(self, among)
+
+    def remove_left_beside(self, release: tuple[str, ...]) -> None:
+        """Drop what killed runs left beside a release, and in the scratch schema, before anything else is done.
+
+        Args:
+            release: its name. Outside of a transaction.
+
+        Raises:
+            SpecError: what has the name of a record is not to be trusted.
+        """
+        if not self.engine.knows_ended:
+            return
+        scratch = [self._record_table] if self.mode == "schema" else []
+        for record in (Relation((*release[:-1], SCRATCH_TABLE)), *scratch):
+            if self.engine.shared(record.parts):
+                self.remove_left(record)
 
     @contextmanager
     def lasting(self, report: Reporter | None) -> Iterator[None]:

@@ -251,6 +251,7 @@ async def _refused(_: Request, error: Exception) -> Response:
         messages = [problem.message for problem in error.problems]
     else:
         messages = [str(error)]
+    messages += error.notes if isinstance(error, KanonError) else ()
     return HTMLResponse(shown.problems(messages), 422)
 
 

@@ -80,7 +80,7 @@ from kanon_sql.release.state import (
 )
 from kanon_sql.release.taken import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
-from kanon_sql.release.write import Written, staged, written_release
+from kanon_sql.release.write import Written, remove_left_beside, staged, written_release
 from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values
 
 __all__ = [
@@ -160,6 +160,7 @@ __all__ = [
     "refuse_unequal",
     "refuse_unordered",
     "remember",
+    "remove_left_beside",
     "sampling_for",
     "score_for",
     "snapshot",

@@ -49,6 +49,7 @@ __all__ = [
     "publish_file",
     "read_back",
     "refuse_foreign_file",
+    "remove_left_files",
     "session_table",
     "snapshot",
     "types_in",
@@ -69,13 +70,11 @@ class WrittenFile:
         path: where it is to stand.
         hidden: where it is.
         types: column -> the type of its values.
-        removed: what to say of files of killed runs that were removed, if any were.
     """
 
     path: Path
     hidden: Path
     types: Mapping[str, str]
-    removed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What the manifest says of it."""
@@ -173,21 +172,40 @@ def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[
     path = file_of(spec)
     with _alone_in(path.parent) as alone:
         refuse_foreign_file(workspace.engine, spec)
-        _settle(path)
-        dead = [left for left in _hidden_in(path.parent) if left.name.startswith(f".{path.name}.kanon-")]
-        removed = None
-        if alone and dead:
-            for left in dead:
-                _remove(left)
-            removed = f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}"
+        _remove_left(workspace.engine, path, alone=alone)
         place = path.with_name(f".{path.name}.kanon-{workspace.run_id}")
         columns = workspace.columns(table)
         try:
             hidden = _private_directory(place, spec) / f"release{path.suffix.lower()}"
             _write(workspace, table, hidden, spec)
-            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()}, removed)
+            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()})
         finally:
             _remove(place)
+
+
+def remove_left_files(engine: Engine, path: Path) -> None:
+    """Remove what killed runs left beside a release that is a file, unless a run publishes in its directory now.
+
+    Args:
+        engine: what lets results and errors say so.
+        path: where the release stands, or is to stand.
+    """
+    if not path.parent.is_dir():
+        return
+    with _alone_in(path.parent, waits=False) as alone:
+        if alone:
+            _remove_left(engine, path, alone=True)
+
+
+def _remove_left(engine: Engine, path: Path, *, alone: bool) -> None:
+    """Finish what a run left that was killed while it published, and remove the rest, where that is sure to be dead."""
+    _settle(path)
+    dead = [left for left in _hidden_in(path.parent) if left.name.startswith(f".{path.name}.kanon-")]
+    if not alone or not dead:
+        return
+    for left in dead:
+        _remove(left)
+    engine.tell_left(f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}")
 
 
 _HIDDEN = re.compile(r"\..+\.kanon-[0-9a-f]+(\.csv|\.parquet)?")

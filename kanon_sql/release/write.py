@@ -12,21 +12,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from kanon_sql.engines import SCRATCH_TABLE, Workspace
+from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
 from kanon_sql.hierarchies import computed_value, refuse_untrue_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
-from kanon_sql.release.file import WrittenFile, formulas_in, read_back, session_table, written_file
+from kanon_sql.release.file import (
+    WrittenFile,
+    file_of,
+    formulas_in,
+    read_back,
+    remove_left_files,
+    session_table,
+    written_file,
+)
 from kanon_sql.release.guarded import guarded_table, view_notes
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import refuse_other_cells
 from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, released_names, write_from_source
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, slot
 
-__all__ = ["Written", "beside", "staged", "verify_view", "written_release"]
+__all__ = ["Written", "beside", "remove_left_beside", "staged", "verify_view", "written_release"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,21 @@ class Written:
     @property
     def said(self) -> list[str]:
         """All that the user should know about it."""
-        removed = None if self.file is None else self.file.removed
-        return [*(note for note in (self.note, self.formulas, removed) if note is not None), *self.notes]
+        return [*(note for note in (self.note, self.formulas) if note is not None), *self.notes]
+
+
+def remove_left_beside(engine: Engine, spec: Origin) -> None:
+    """Remove what killed runs of a release left, at the beginning of a run, which may be refused before it writes.
+
+    Args:
+        engine: with a run open, and the right to write.
+        spec: what is to be released.
+    """
+    if isinstance(spec, Spec) and spec.release_file is not None:
+        remove_left_files(engine, file_of(spec))
+    if spec.release is not None:
+        with open_workspace(engine, "") as workspace:
+            workspace.remove_left_beside(spec.release)
 
 
 def beside(release: tuple[str, ...], name: str) -> Relation:

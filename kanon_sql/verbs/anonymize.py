@@ -29,6 +29,7 @@ from kanon_sql.release import (
     publish_file,
     publish_view,
     refuse_other_release,
+    remove_left_beside,
     written_release,
 )
 from kanon_sql.search import MAX_NODES
@@ -119,6 +120,7 @@ def anonymize(
     if (private := spec.differential_privacy) is not None:
         refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
+            remove_left_beside(engine, spec)
             refuse_untrue(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
@@ -128,6 +130,7 @@ def anonymize(
     if (invariance := spec.m_invariance) is not None:
         refuse_to_fail(invariance.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
+            remove_left_beside(engine, spec)
             refuse_untrue(engine, spec.source.table)
             result = invariantly_released(
                 engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details
@@ -135,6 +138,7 @@ def anonymize(
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
+        remove_left_beside(engine, spec)
         refuse_untrue(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
@@ -259,7 +263,8 @@ def released(
     verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
     more = details_of(found, details)
     if isinstance(found, NothingToSearch | NothingFound):
-        return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
+        result = unreleased(verb, found, f"nothing was published: {found.failure()}")
+        return replace(result, details=more, notes=[*found.workspace.engine.read_notes, *result.notes]), None
     metrics, rows = found.metrics(), found.rows()
     choice = choice_of(found, rows["suppressed"])
     utility = classified(found)

@@ -18,6 +18,7 @@ from kanon_sql.release import (
     refuse_foreign_release,
     refuse_forgotten,
     refuse_growing,
+    remove_left_beside,
 )
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
@@ -82,6 +83,7 @@ def apply(
     parts = _beside(spec, name)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
+        remove_left_beside(engine, own)
         refuse_untrue(engine, own.source.table)
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)

@@ -26,7 +26,7 @@ from kanon_sql.positions import (
     publish_cloaked,
     released_columns,
 )
-from kanon_sql.release import refuse_foreign_release
+from kanon_sql.release import refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
@@ -223,12 +223,16 @@ def cloak(
             "(temp or schema)"
         )
     with engine.run(Deadline(timeout)) as meter:
+        if publishes:
+            remove_left_beside(engine, spec)
         refuse_untrue(engine, spec.source.table, spec.release if check else None)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
             result = _cloaked(workspace, spec, publishes=publishes, check=check, fail_on_warning=fail_on_warning)
+            unsaid = [note for note in engine.read_notes if note not in result.notes]  # of a run that ended early
+            result = replace(result, notes=[*unsaid, *result.notes])
         return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
 
 

@@ -105,7 +105,7 @@ def invariantly_released(
         run = _Run(workspace, spec, requirement, columns, history, started)
         found = invariant_classes(workspace, spec, requirement, columns, None if history is None else history.past)
         if isinstance(found, NoInvariantClasses):
-            return _result(run, found, "fail", f"nothing was published: {found.why}", [])
+            return _result(run, found, "fail", f"nothing was published: {found.why}", list(engine.read_notes))
         return _released(run, found)
 
 

@@ -16,7 +16,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
 from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
-from kanon_sql.release import refuse_foreign_release
+from kanon_sql.release import refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
@@ -123,9 +123,13 @@ def anonymize_parties(
     started = time.perf_counter()
     told = report or _silent
     with _running(engines, spec, split, key, timeout) as names:
-        for number, (engine, name) in enumerate(zip(engines, names, strict=True), 1):
-            if split == "horizontal" or number == at:
-                _refuse_place(engine, name, spec)
+        places = list(zip(engines, names, strict=True))
+        places = places if split == "horizontal" else [places[at - 1]]
+        for engine, _ in places:
+            if not engine.read_only:
+                remove_left_beside(engine, spec)
+        for engine, name in places:
+            _refuse_place(engine, name, spec)
         with _searched(engines, names, spec, split, key, told) as found:
             result = _with_read_notes(result_of("anonymize", found, names, split), engines, names)
             if result.passed and isinstance(found, Horizontal):

@@ -11,7 +11,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
-from kanon_sql.release import refuse_foreign_release
+from kanon_sql.release import refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import Displayed, PerturbSpec
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
@@ -148,6 +148,8 @@ def perturb(
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; perturb has to make scratch tables")
     with engine.run(Deadline(timeout)) as meter:
+        if publishes:
+            remove_left_beside(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():

@@ -22,6 +22,7 @@ from kanon_sql.release import (
     refuse_later,
     refuse_other_state,
     refuse_other_types,
+    remove_left_beside,
     state_of,
     take_rows,
 )
@@ -92,6 +93,7 @@ def refresh(
     _refuse_options(engine, spec, inserted, deleted, batch, verify_all=verify_all)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
+        remove_left_beside(engine, spec)
         refuse_untrue(engine, spec.source.table)
         reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
         relation = plain_source_of(engine, reads)
@@ -108,7 +110,7 @@ def refresh(
                 )
             if batch is not None and batch in state.taken:
                 unchanged = _unchanged(spec, state, "the batch was taken before", fail_on_warning=fail_on_warning)
-                return replace(unchanged, cost=Cost.of(meter, _since(started)))
+                return replace(unchanged, cost=Cost.of(meter, _since(started)), notes=list(engine.read_notes))
             with explained_if_missing(engine, reads.source.table):
                 columns = workspace.described(relation)
             takes_source = inserted is not None or deleted is None

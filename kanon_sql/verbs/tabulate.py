@@ -11,7 +11,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
-from kanon_sql.release import is_untrue, refuse_foreign_release
+from kanon_sql.release import is_untrue, refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import Dimension, Displayed, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
@@ -196,6 +196,8 @@ def tabulate(
     if publishes and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; publishing a table has to write")
     with engine.run(Deadline(timeout)) as meter:
+        if publishes:
+            remove_left_beside(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
