@@ -148,6 +148,26 @@ def test_the_command_line_says_it(tmp_path: Any) -> None:
     assert run(*arguments, "--fail-on-warning").exit_code == 1
 
 
+def test_zeros_that_look_different_link_rows(database: Database) -> None:
+    """Person 0 has -0 where all others have 0, which are equal numbers: a reader sees whose rows these are."""
+    rows = [(*row[:3], -0.0 if row[0] == 0 else 0.0, *row[4:]) for row in trips()]
+    database.table("rows", {**TYPES, "device": "DOUBLE"}, rows)
+    (warned,) = kanon_sql.cloak(database.engine, spec_of(["device"])).warnings
+    assert (warned.code, warned.figures["linked"]) == ("kept_links_rows", 5 / 100)
+
+
+@pytest.mark.slow
+def test_numbers_that_look_different_link_rows() -> None:
+    """Each person writes 1.5 with digits of their own."""
+    with subject_of("postgres") as subject, subject.connect() as engine:
+        subject.table(
+            "rows", {**COLUMNS, "device": "text"}, [(*row[:3], f"1.5{'0' * row[0]}", *row[4:]) for row in trips()]
+        )
+        subject.execute("ALTER TABLE rows ALTER device TYPE numeric USING device::numeric")
+        (warned,) = kanon_sql.cloak(engine, spec_of(["device"])).warnings
+        assert (warned.code, warned.figures["linked"]) == ("kept_links_rows", 1.0)
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name",

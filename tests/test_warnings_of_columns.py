@@ -801,3 +801,16 @@ def test_ranges_that_have_another_order_are_not(database: Database) -> None:
         warnings={**QUIET, "numbers_as_text": "error"},
     )  # fmt: skip
     assert "nothing was published: numbers_as_text is an error" in kanon_sql.anonymize(database.engine, failed).message
+
+
+@pytest.mark.slow
+def test_numbers_that_look_different_single_rows_out() -> None:
+    """Each of 200 rows has 1.5 with digits of its own: one number, and a reader sees 200 values."""
+    with subject_of("postgres") as postgres, postgres.connect() as engine:
+        rows = [(20 + number % 4, f"1.5{'0' * number}") for number in range(200)]
+        postgres.table("people", {"age": "integer", "note": "text"}, rows)
+        postgres.execute("ALTER TABLE people ALTER note TYPE numeric USING note::numeric")
+        made = {"quasi_identifiers": {"age": None}, "privacy": k_of(3), "warnings": {}}
+        kept = kanon_sql.anonymize(engine, spec(**made, keep=["note"]))
+        assert the(kept, "nearly_unique_kept").figures["alone"] == 1.0
+        assert the(kanon_sql.check(engine, spec(**made), "people"), "unnamed_columns").columns == ["note"]

@@ -19,6 +19,7 @@ from kanon_sql.hierarchies.exact import (
     refuse_mixed_forms,
     refuse_several_texts,
     shown_keys,
+    shown_value,
 )
 from kanon_sql.hierarchies.files import (
     TOP,
@@ -72,6 +73,7 @@ __all__ = [
     "refuse_untrue_columns",
     "rule_labels",
     "shown_keys",
+    "shown_value",
     "split_labels",
     "survey",
     "value_text",

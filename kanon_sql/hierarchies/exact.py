@@ -22,6 +22,7 @@ __all__ = [
     "refuse_mixed_forms",
     "refuse_several_texts",
     "shown_keys",
+    "shown_value",
 ]
 
 
@@ -214,6 +215,16 @@ def shown_keys(columns: Sequence[Column], table: str) -> list[Sql]:
         if column.varies is not None
     ]
     return [*(exact_value(column, table) for column in columns), *seen]
+
+
+def shown_value(column: Column, table: str) -> Sql:
+    """A column as a reader of a table sees its values, in one expression, to count different ones.
+
+    1.0 and 1.00 are two. 0 and -0 of binary fractions stay one: a count that one value more makes no difference to.
+    """
+    if column.varies == "digits":
+        return exact_text(Sql(f"CAST({identifier(table)}.{identifier(column.name)} AS VARCHAR)"))
+    return exact_value(column, table)
 
 
 def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | None], why: str) -> None:

@@ -48,7 +48,7 @@ def nearly_unique(
     if not there:
         return []
     workspace.report("looking for columns that single rows out", None)
-    counted = repeats(workspace, table, there)
+    counted = repeats(workspace, table, there, shown=True)
     looked_at = [item.name for item in counted if item.rows <= PER_VALUE * item.distinct]
     if not looked_at:
         return []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import shown_keys
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Warned
 
@@ -26,7 +26,8 @@ def linked_rows(
     """Kept columns whose values say which rows are of the same few people: a pseudonym, a device, a trip.
 
     Every label is shared by k people. Anyone who sees that several rows are of one person knows all of their labels
-    together, which no other person may share. If no kept column links by itself, all of them together are looked at.
+    together, which no other person may share. Values differ as a reader sees them: 1.5 and 1.50 are two. If no kept
+    column links by itself, all of them together are looked at.
 
     Args:
         workspace: where.
@@ -55,7 +56,7 @@ def _linked(
     released: int,
 ) -> Warned | None:
     least = spec.k.k or 2
-    values = [exact_value(kept[number], "assigned") for number in numbers]
+    values = shown_keys([kept[number] for number in numbers], "assigned")
     judged, linked = workspace.row("verbs/warnings/linked", rows=rows, values=values, least=least)
     refuse_incomplete("verbs/warnings/linked", judged, released)
     share = int(linked or 0) / released

@@ -78,7 +78,7 @@ def unnamed_columns(
 
         by_name = [column for column in unnamed if seems_an_identifier(column.name)]
         others = [column for column in unnamed if column not in by_name and column.kind not in ("ambiguous", "boolean")]
-        unique = {item.name for item in repeats(workspace, table, others) if item.is_nearly_unique}
+        unique = {item.name for item in repeats(workspace, table, others, shown=True) if item.is_nearly_unique}
         unnamed = [column for column in unnamed if column in by_name or column.name in unique]
     if not unnamed:
         return []

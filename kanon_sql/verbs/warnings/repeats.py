@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_value, shown_value
 from kanon_sql.sql import Relation
 
 if TYPE_CHECKING:
@@ -16,7 +16,12 @@ __all__ = ["repeats"]
 
 
 def repeats(
-    workspace: Workspace, table: Relation, columns: Sequence[Column], most: int | None = None
+    workspace: Workspace,
+    table: Relation,
+    columns: Sequence[Column],
+    most: int | None = None,
+    *,
+    shown: bool = False,
 ) -> list[ColumnProfile]:
     """How many rows have a value of each column, and how many different ones there are.
 
@@ -25,12 +30,13 @@ def repeats(
         table: what to count.
         columns: some of its columns.
         most: look at this many rows, whichever come first; None for all.
+        shown: count what a reader sees, to whom 1.0 and 1.00 are two; else values, as persons are counted.
     """
     if not columns:
         return []
     from kanon_sql.verbs.init import ColumnProfile
 
-    values = [exact_value(column, "kanon_source") for column in columns]
+    values = [(shown_value if shown else exact_value)(column, "kanon_source") for column in columns]
     names = [column.name for column in columns]
     rows, *counts = workspace.row("verbs/warnings/repeats", table=table, values=values, names=names, most=most)
     return [
