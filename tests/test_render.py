@@ -218,9 +218,26 @@ def test_the_same_spec_gives_the_same_script() -> None:
     assert not {"release", "manifest"} & set(unpublished), "without a release nothing is written"
 
 
-def test_every_level_of_a_rule_for_a_sensitive_attribute_is_rendered() -> None:
-    close = {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": {"prefix": [2, 1]}}
+def test_every_level_of_a_hierarchy_of_a_sensitive_attribute_is_rendered() -> None:
+    tree = {"tree": {"x": {"y": ["a", "b"]}, "z": {"w": ["c"]}}}
+    close = {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": tree}
     spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"t_closeness": close}]})
     rendered = "\n".join(kanon_sql.render(spec, "duckdb").sql)
     assert "group_share2" in rendered
     assert "group_share3" not in rendered, "which is the top"
+
+
+@pytest.mark.parametrize("hierarchy", [{"prefix": [1]}, {"intervals": [5]}, {"table": "diseases"}])
+def test_a_height_that_follows_from_the_values_is_refused(hierarchy: dict[str, Any]) -> None:
+    """v1 and v2 share the label v* below the top: their distance is 1, not 1/2 as a script would have to assume."""
+    close = {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": hierarchy}
+    spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"t_closeness": close}]})
+    with pytest.raises(UnsupportedError, match=r"the height of its hierarchy.* follows from the values"):
+        kanon_sql.render(spec, "duckdb")
+
+
+def test_the_script_says_that_values_are_counted_by_their_texts() -> None:
+    for changes, says in (({}, True), ({"privacy": [{"k_anonymity": 3}]}, False),
+                          ({"privacy": [{"k_anonymity": 3}], "unit": "pid"}, True)):  # fmt: skip
+        text = kanon_sql.render(kanon_sql.Spec.from_dict({**SPEC, **changes}), "postgres").text
+        assert ("are counted by their texts" in text) is says, changes

@@ -74,14 +74,35 @@ class DryEngine:
         if statement.creates is not None and not statement.loads:
             query = self._read(statement, statement.creates.query)
             assert isinstance(query, exp.Query)
-            self._written[statement.creates.table] = [self._column(item) for item in query.selects]
+            self._written[statement.creates.table] = [self._column(item, query) for item in query.selects]
 
-    def _column(self, item: exp.Expr) -> Column:
-        """A column of a created table: one of the source's as it is, else text, as labels are."""
+    def _column(self, item: exp.Expr, query: exp.Query) -> Column:
+        """A column of a created table: of the type of the source's that it is, else text, as labels are."""
         name, value = item.alias_or_name, item.unalias()
-        kinds = {column.name: column for column in self._columns}
-        of_source = isinstance(value, exp.Column) and value.name == name
-        return kinds.get(name, Column(name, "VARCHAR", "text")) if of_source else Column(name, "VARCHAR", "text")
+        found = self._resolved(value, query) if isinstance(value, exp.Column) else None
+        return Column(name, "VARCHAR", "text") if found is None else replace(found, name=name)
+
+    def _resolved(self, column: exp.Column, query: exp.Query) -> Column | None:
+        """What a reference to a column is of the source's, through subqueries and tables created here.
+
+        None for what is computed, and for a name without a table that several could have: what is not known to have
+        the source's type is text.
+        """
+        if not isinstance(query, exp.Select):  # a UNION's branches may have different types
+            return None
+        relations = [query.args["from_"], *query.args.get("joins", ())] if query.args.get("from_") else []
+        found = []
+        for relation in (item.this for item in relations):
+            if column.table and relation.alias_or_name != column.table:
+                continue
+            if isinstance(relation, exp.Subquery):
+                own = {item.alias_or_name: item for item in relation.this.selects}
+                if column.name in own:
+                    found.append(self._column(own[column.name], relation.this))
+            elif isinstance(relation, exp.Table):
+                columns = self.columns(self.dialect.relation(tuple(part.name for part in relation.parts)))
+                found += [item for item in columns if item.name == column.name]
+        return found[0] if len(found) == 1 else None
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Note a query and answer it as a table of one row would: see :data:`_ANSWERS`."""

@@ -21,7 +21,15 @@ from kanon_sql.frequency import build_frequency_sets, measured_models, populatio
 from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, written_release
 from kanon_sql.search import Batch, Span
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
+from kanon_sql.spec import (
+    DatesHierarchy,
+    FileHierarchy,
+    IntervalsHierarchy,
+    Spec,
+    TableHierarchy,
+    TreeHierarchy,
+    ValueHierarchy,
+)
 from kanon_sql.sql import Dialect, Statement, dialect_named, laid_out
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
@@ -29,6 +37,10 @@ from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fata
 from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["Rendered", "render"]
+
+
+_WRITTEN_DOWN = (ValueHierarchy, FileHierarchy, TreeHierarchy)
+"""Hierarchies whose heights do not depend on what values there are."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,12 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                     f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
                     "population has; use anonymize, or ask for delta_max alone"
                 )
+            if model.hierarchy is not None and not isinstance(model.hierarchy.hierarchy, _WRITTEN_DOWN):
+                raise UnsupportedError(
+                    f"{model.label}: the height of its hierarchy, by which distances are divided, follows from the "
+                    "values, and a script does not know them without a connection; write the hierarchy as a tree or "
+                    "a file, or use anonymize"
+                )
             if model.judges_widths:
                 raise UnsupportedError(
                     f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
@@ -169,6 +187,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         notes += (_NO_WARNINGS, *(f"{item.code}: {item.message}" for item in warned))
     if spec.year is not None:
         notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
+    if attributes or spec.unit is not None:
+        notes += _COUNTED
     if _has_rights(engine.dialect):
         notes += _readable(engine, spec)
     if any(statement.loads for statement in engine.meter.log):
@@ -191,6 +211,12 @@ _NOTES = (
     "says otherwise), and the release is written at the levels asked for, not at searched ones.",
 )
 
+
+_COUNTED = (
+    "Sensitive values and persons are counted by their texts (by their numbers where distance: ordered asks). Of a",
+    "type that writes equal values in several ways, such as 1.0 and 1.00, 0 and -0, intervals or JSON, one value would",
+    "count as several: cast such a column in a source query, or use kanon-sql anonymize, which looks at its type.",
+)
 
 _NO_WARNINGS = "No warnings are looked for that take the data: kanon-sql anonymize and check do that."
 _READABLE = (
