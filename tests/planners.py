@@ -8,15 +8,12 @@ how quick a machine is: loops, rows and steps of the virtual machine.
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-
-from kanon_sql.testing import Subject
 
 MANY = 1_000
 """Two inputs of more rows than this are not to be compared each with each."""
@@ -270,125 +267,3 @@ EXPLAINED: dict[str, Callable[[Any, Sent, Watch, str, str], None]] = {
     "mariadb": _explained_by_mariadb,
     "sqlite": _steps_of_sqlite,
 }
-
-
-# --- Tables and specs ---
-
-KINDS = {
-    "person": "INTEGER", "birth": "INTEGER", "zip": "VARCHAR(5)", "sex": "VARCHAR(1)",
-    "diagnosis": "VARCHAR(9)", "detail": "VARCHAR(9)", "amount": "INTEGER", "wish": "INTEGER",
-}  # fmt: skip
-
-
-def rows_of(count: int, seed: int = 1) -> list[tuple[Any, ...]]:
-    """Visits of which nine tenths differ in their quasi-identifiers; each person has about four."""
-    draw = random.Random(seed)
-    people = [(draw.randrange(20_000), f"{draw.randrange(90_000) + 10_000}", draw.choice("FM")) for _ in range(count)]
-    return [
-        (draw.randrange(count // 4), *draw.choice(people[index // 2 * 2 :][:1] if index % 10 == 0 else [people[index]]),
-         f"d{draw.randrange(20)}", f"e{draw.randrange(count)}", draw.randrange(1000), draw.choice((2, 3, 5)))
-        for index in range(count)
-    ]  # fmt: skip
-
-
-def fill(subject: Subject, name: str, rows: list[tuple[Any, ...]]) -> None:
-    columns = ", ".join(f"{subject.dialect.quote(column)} {kind}" for column, kind in KINDS.items())
-    subject.execute(subject.create(subject.dialect.quote(name), columns))
-    for start in range(0, len(rows), 1000):
-        values = ", ".join(
-            "(" + ", ".join(str(cell) if isinstance(cell, int) else f"'{cell}'" for cell in row) + ")"
-            for row in rows[start : start + 1000]
-        )
-        subject.execute(f"INSERT INTO {subject.dialect.quote(name)} VALUES {values}")
-
-
-QUASI = {
-    "birth": {"intervals": [10, 100, 1000, 10000]},
-    "zip": {"prefix": [4, 3, 2, 1]},
-    "sex": None,
-}
-FEW_LABELS = {"birth": {"intervals": [100, 1000, 10000]}, "zip": {"prefix": [2, 1]}, "sex": None}
-"""Of which a step a round can be taken."""
-K = {"k_anonymity": {"k": 5}}
-L = {"l_diversity": {"attribute": "diagnosis", "l": 3}}
-WIDE = {"l_diversity": {"attribute": "detail", "l": 3}}
-
-
-def spec_dict(**changes: Any) -> dict[str, Any]:
-    return {
-        "version": 1, "source": "visits", "release": "visits_release", "quasi_identifiers": QUASI,
-        "sensitive": ["diagnosis"], "keep": ["amount"], "privacy": [K], "suppression": {"limit": 0.05},
-        "warnings": {"rows_not_persons": "allow"}, **changes,
-    }  # fmt: skip
-
-
-DX = {"tree": {f"g{g}": [f"d{n}" for n in range(20) if n % 4 == g] for g in range(4)}}
-MODELS: dict[str, dict[str, Any]] = {
-    "k": {},
-    "l": {"privacy": [K, L]},
-    "l entropy": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy"}}]},
-    "l recursive": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "recursive", "c": 3}}]},
-    "l npd": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "npd_recursive", "c": 3, "allow_positive": ["d1"]}}]},  # noqa: E501
-    "l estimate": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy", "estimator": "grassberger"}}]},  # noqa: E501
-    "t": {"privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6}}]},
-    "t ordered": {"sensitive": ["amount"], "keep": [], "privacy": [K, {"t_closeness": {"attribute": "amount", "t": 0.3, "distance": "ordered"}}]},  # noqa: E501
-    "t hierarchical": {"privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6, "distance": "hierarchical", "hierarchy": DX}}]},  # noqa: E501
-    "alpha": {"privacy": [{"alpha_k_anonymity": {"attribute": "diagnosis", "alpha": 0.5, "k": 5}}]},
-    "p": {"privacy": [{"p_sensitive_k_anonymity": {"attribute": "diagnosis", "p": 2, "k": 5}}]},
-    "beta": {"privacy": [K, {"beta_likeness": {"attribute": "diagnosis", "beta": 9, "kind": "enhanced"}}]},
-    "delta": {"privacy": [{"delta_disclosure": {"attribute": "diagnosis", "delta": 2}}]},
-    "ck 0": {"privacy": [{"ck_safety": {"attribute": "diagnosis", "c": 0.9, "k": 0}}]},
-    "ck 1": {"privacy": [{"ck_safety": {"attribute": "diagnosis", "c": 0.9, "k": 1}}]},
-    "skyline": {"privacy": [{"privacy_skyline": {"attribute": "diagnosis", "l": 1, "k": 1, "m": 1, "c": 0.9}}]},
-    "epsilon": {"privacy": [{"epsilon_privacy": {"attribute": "diagnosis", "epsilon": 3, "stubbornness": 10}}]},
-    "k map": {"privacy": [{"k_map": {"population": "census", "k": 5}}]},
-    "presence": {"privacy": [K, {"delta_presence": {"population": "census", "delta_max": 0.9}}]},
-    "presence persons": {"unit": "person", "privacy": [K, {"delta_presence": {"population": "census", "person": "person", "delta_max": 0.9}}]},  # noqa: E501
-    "risk": {"privacy": [{"risk": {"average": 0.05, "highest": 0.2, "records_at_risk": 0.01}}]},
-    "risk population": {"privacy": [{"risk": {"attacker": "journalist", "population": "census", "average": 0.05, "highest": 0.2}}]},  # noqa: E501
-    "k wished": {"sensitive": ["wish"], "keep": [], "privacy": [{"k_anonymity": {"column": "wish", "default": 5}}]},
-    "no attack": {"privacy": [{"no_attack": {"gain": 9, "cost": 2}}]},
-    "sets": {"privacy": [K, {"k_anonymity": {"k": 9, "quasi_identifiers": ["zip", "sex"]}}]},
-    "two": {"sensitive": ["diagnosis", "detail"], "keep": [], "privacy": [K, L, WIDE]},
-    "k persons": {"unit": "person"},
-    "l persons": {"unit": "person", "privacy": [K, L]},
-    "t persons": {"unit": "person", "privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6}}]},
-    "l entropy persons": {"unit": "person", "privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy"}}]},  # noqa: E501
-    "wide": {"sensitive": ["detail"], "privacy": [K, WIDE]},
-    "wide t": {"sensitive": ["detail"], "privacy": [K, {"t_closeness": {"attribute": "detail", "t": 0.99}}]},
-    "wide persons": {"sensitive": ["detail"], "unit": "person", "privacy": [K, WIDE]},
-    "wide recursive persons": {"sensitive": ["detail"], "unit": "person", "privacy": [K, {"l_diversity": {"attribute": "detail", "l": 3, "kind": "recursive", "c": 3}}]},  # noqa: E501
-    "wide beta": {"sensitive": ["detail"], "privacy": [K, {"beta_likeness": {"attribute": "detail", "beta": 9000, "kind": "basic"}}]},  # noqa: E501
-    "wide alpha": {"sensitive": ["detail"], "privacy": [{"alpha_k_anonymity": {"attribute": "detail", "alpha": 0.5, "k": 5}}]},  # noqa: E501
-    "wide ck 0": {"sensitive": ["detail"], "privacy": [{"ck_safety": {"attribute": "detail", "c": 0.9, "k": 0}}]},
-    "wide ck 1": {"sensitive": ["detail"], "privacy": [{"ck_safety": {"attribute": "detail", "c": 0.9, "k": 1}}]},
-    "wide epsilon": {"sensitive": ["detail"], "privacy": [{"epsilon_privacy": {"attribute": "detail", "epsilon": 3, "stubbornness": 10}}]},  # noqa: E501
-}  # fmt: skip
-RECODINGS: dict[str, dict[str, Any]] = {
-    "local": {"recoding": "local"},
-    "local best": {"recoding": {"method": "local", "effort": "best"}},
-    "local ranges": {"recoding": {"method": "local", "ranges": ["birth"]}, "keep": []},
-    "local l": {"recoding": "local", "privacy": [K, L]},
-    "local l persons": {"recoding": "local", "unit": "person", "privacy": [K, L]},
-    "local wide": {"recoding": "local", "sensitive": ["detail"], "privacy": [K, WIDE]},
-    "mondrian": {"recoding": "mondrian"},
-    "mondrian relaxed": {"recoding": {"method": "mondrian", "variant": "relaxed"}},
-    "mondrian l": {"recoding": "mondrian", "privacy": [K, L]},
-    "mondrian l persons": {"recoding": "mondrian", "unit": "person", "privacy": [K, L]},
-    "cells": {"recoding": "cells"},
-    "cells l": {"recoding": "cells", "privacy": [K, L]},
-    "subtree": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS},
-    "subtree l persons": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS, "unit": "person", "privacy": [K, L]},
-    "subtree bottom": {"recoding": {"method": "subtree", "direction": "bottom_up"}, "quasi_identifiers": FEW_LABELS},
-    "subtree ranges": {"recoding": {"method": "subtree", "ranges": ["birth"]}, "quasi_identifiers": FEW_LABELS, "keep": []},  # noqa: E501
-    "kk": {"recoding": "kk", "sensitive": [], "privacy": [{"kk_anonymity": {"k": 5, "kind": "kk"}}]},
-    "micro": {"recoding": {"method": "microaggregation", "columns": {"birth": "mean"}}, "keep": []},
-}  # fmt: skip
-SEARCHES: dict[str, dict[str, Any]] = {
-    name: {"search": {"algorithm": name}}
-    for name in ("samarati", "incognito", "exhaustive", "datafly", "bottom_up", "top_down", "greedy", "annealing", "genetic")  # noqa: E501
-} | {
-    "k_optimize": {"search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 9}},
-    "entropy": {"search": {"metric": "entropy"}},
-    "masked": {"suppression": {"limit": 0.05, "style": "mask"}, "privacy": [K, L]},
-}  # fmt: skip

@@ -383,6 +383,7 @@ def test_the_same_over_http(subject: ClickHouseSubject, reference: Reference, ht
     for request in http.requests[started:]:
         assert SETTINGS.items() <= request.items(), "every request carries every setting"
         assert request["session_id"] == http.requests[started]["session_id"]
+        assert request["cancel_http_readonly_queries_on_client_close"] == "1", "the driver says so, and it stays"
     engine.close()
     subject.drop("visits_release")
 

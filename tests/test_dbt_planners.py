@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planners import fill, reading, rows_of
+from planners import reading
 from servers import subject_of
 from servers.postgres import PostgresSubject
 from test_dbt import DBT, Project
+from workloads import fill, rows_of
 
 import kanon_sql
 from kanon_sql.verbs.dbt import dbt

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 import typer
 from conftest import Database
-from planners import fill, rows_of
 from servers import subject_of
 from servers.postgres import PostgresSubject
+from workloads import fill, rows_of
 
 import kanon_sql
 from kanon_sql.cli.options import size_in_bytes

@@ -12,24 +12,14 @@ from typing import Any
 import pytest
 import sqlglot
 from dbt_macros import Dbt, Relation
-from planners import (
-    MANY,
-    MODELS,
-    RECODINGS,
-    SEARCHES,
-    fill,
-    query_in,
-    rows_of,
-    sorted_in,
-    spec_dict,
-    squares_in,
-    watched,
-    work_in,
-)
+from planners import MANY, query_in, sorted_in, squares_in, watched, work_in
 from servers import subject_of
+from workloads import MADE, MODELS, RECODINGS, SEARCHES, VERBS, K, L, Verb, fill, rows_of, spec_dict
 
 import kanon_sql
+from kanon_sql.sql import Statement
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.clean import clean
 
 ROWS = 4_000
 LARGE = 20_000
@@ -74,6 +64,47 @@ def work_of(subject: Subject, case: str) -> tuple[dict[str, str], int]:
 def test_no_statement_compares_each_with_each(subject: Subject, rows: int, cases: tuple[str, ...]) -> None:
     loaded(subject, rows)
     assert {case: squares for case in cases if (squares := work_of(subject, case)[0])} == {}
+
+
+def square_of_verb(subject: Subject, verb: Verb) -> dict[str, str]:
+    """What of a verb grows with a square; the tables that it needs are made before anything is watched."""
+    for name in MADE:
+        subject.drop(name)
+    with subject.connect() as engine:
+        clean(engine, states=True, drop=True)
+        verb.prepare(engine)
+    with subject.connect() as engine, watched(engine, subject.name) as watch:
+        verb.run(engine)
+    assert watch.work, "nothing was explained"
+    return watch.squares
+
+
+QUICK = ("check presence", "check risk", "check ck", "risk in a population", "refresh of persons", "certify l")
+"""Verbs of which each takes a second or a few."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("subject", "rows"),
+    [
+        pytest.param("postgres", FEW, marks=pytest.mark.xdist_group("postgres")),
+        pytest.param("mariadb", FEW, marks=pytest.mark.xdist_group("mariadb")),
+    ],
+    indirect=["subject"],
+)
+def test_no_statement_of_a_verb_compares_each_with_each(subject: Subject, rows: int) -> None:
+    loaded(subject, rows)
+    assert {case: squares for case in QUICK if (squares := square_of_verb(subject, VERBS[case]))} == {}
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("case", VERBS)
+@pytest.mark.parametrize(
+    "subject", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WATCHED], indirect=True
+)
+def test_no_verb_compares_each_with_each(subject: Subject, case: str) -> None:
+    loaded(subject, ROWS)
+    assert square_of_verb(subject, VERBS[case]) == {}
 
 
 @pytest.mark.slow
@@ -184,3 +215,48 @@ def test_a_candidate_of_dbt_looks_through_the_classes_once(subject: Subject) -> 
             assert work_in(subject.fetch, sql) < 60 * LARGE
         judged = dbt.classes(Relation("labelled"), known, {"k_anonymity": {"k": 5}}, "person")
         assert sorted_in(subject.fetch, judged) < MANY, "persons are counted without a sort of all rows"
+
+
+WATCHING = """
+CREATE FUNCTION planned_as_the_server_does() RETURNS BOOLEAN LANGUAGE plpgsql STABLE AS $$ BEGIN
+    IF current_setting('enable_nestloop') <> 'on' OR current_setting('join_collapse_limit') = '1' THEN
+        RAISE EXCEPTION 'read under the settings of a run';
+    END IF;
+    RETURN TRUE;
+END $$
+"""
+VIEWS: dict[str, dict[str, Any]] = {
+    "plain": {"privacy": [K, L]},
+    "persons": {"unit": "person", "privacy": [K, L]},
+    "local": {"recoding": "local"},
+    "population": {"privacy": [K, {"delta_presence": {"population": "seen_census", "delta_max": 0.9}}]},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "subject", [pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))], indirect=True
+)
+@pytest.mark.parametrize("case", VIEWS)
+def test_a_view_of_a_user_is_read_as_the_server_plans_it(subject: Subject, case: str) -> None:
+    """It may join by keys, and in another order than it is written."""
+    subject.execute("DROP TABLE IF EXISTS visits_release")
+    subject.execute("DROP FUNCTION IF EXISTS planned_as_the_server_does CASCADE")
+    loaded(subject, 400)
+    subject.execute(WATCHING)
+    for name in ("visits", "census"):
+        subject.execute(f"CREATE VIEW seen_{name} AS SELECT * FROM {name} WHERE planned_as_the_server_does()")
+    spec = kanon_sql.Spec.from_dict(spec_dict(source="seen_visits", **VIEWS[case]))
+    settings = "SELECT current_setting('enable_nestloop'), current_setting('join_collapse_limit')"
+    read = Statement("read", 'SELECT COUNT(*) FROM "seen_visits" AS kanon_source', 1)
+    ours = Statement("ours", settings)
+    with subject.connect() as engine:
+        assert kanon_sql.anonymize(engine, spec).passed
+        kanon_sql.check(engine, spec, "seen_visits")
+        with engine.transaction():
+            for _ in range(2):
+                assert engine.fetch(read, 1) == [(400,)]
+                assert engine.fetch(ours, 1) == [("off", "1")]
+            engine.fetch(read, 1)
+        assert engine.fetch(ours, 1) == [("off", "1")]
+    subject.execute("DROP FUNCTION planned_as_the_server_does CASCADE")

@@ -300,9 +300,10 @@ class RelationalEngine(SessionEngine):
             self._refuse_open_transaction()
         self.meter.count(statement)
         with self._guard(statement.name):
-            if statement.creates is not None:
+            steps = self.backend.steps(self, statement)  # which may ask the catalog, and are asked for before
+            if statement.creates is not None or statement.scans:
                 self.backend.ahead(self, statement)
-            for sql in self.backend.steps(self, statement):
+            for sql in steps:
                 self._run(self._tagged(sql))
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:

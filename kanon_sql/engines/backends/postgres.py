@@ -184,10 +184,14 @@ class PostgresBackend(Backend):
     """Those that are set now."""
     _planned = True
     """Whether joins are planned as :data:`PLANS` says, which is so from :meth:`prepare` on."""
+    _theirs_inside = False
+    """Whether the last statement in a transaction was planned as the server would."""
 
     def __init__(self) -> None:
         self._by_default: dict[str, list[Row]] = {}
         """Schema, as an expression -> the rights that a new table there has at once; known for a run."""
+        self._views: dict[str, re.Pattern[str]] = {}
+        """Each view that was found, as statements name it, and where a statement reads it."""
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
         """No look for a type by its name, which comes before the search path can be looked at."""
@@ -393,21 +397,44 @@ class PostgresBackend(Backend):
         the role or the database. Of many branches PostgreSQL expects few rows and sorts them all, where a hash of the
         nodes would do.
         """
+        ours = "(" not in statement.users and not self._reads_view(statement.sql)
         if _in_transaction(engine.driver_connection):  # what is set there may be rolled back
+            self._plan_inside(engine, ours=ours)
             return
-        self._plan(engine, ours="(" not in statement.users)
+        self._plan(engine, ours=ours)
         if self._own is None:
             return
         (least, sorts), several = self._own, statement.sql.count("UNION ALL")
         self._set_room(engine, (max(least, ROOM >> several.bit_length()), "off" if several else sorts))
 
     def _plan(self, engine: RelationalEngine, *, ours: bool) -> None:
-        """Let the planner join as it likes where a statement holds a query of the user's, which may join by keys."""
+        """Let the planner join as it likes where a statement reads a query or view of a user's: it may join by keys."""
         if ours is self._planned:
             return
-        own = {name: value for name, value in self._before if name in PLANS}
-        engine._run("; ".join(f"SET {name} = {value}" for name, value in (PLANS if ours else own).items()))
+        engine._run("; ".join(f"SET {name} = {value}" for name, value in self._plans(ours=ours)))
         self._planned = ours
+
+    def _plan_inside(self, engine: RelationalEngine, *, ours: bool) -> None:
+        """The same until a transaction ends.
+
+        The one that the statement before was in may have ended since, so what holds for a user's is always sent.
+        """
+        if not ours or self._theirs_inside or not self._planned:
+            engine._run("; ".join(f"SET LOCAL {name} = {value}" for name, value in self._plans(ours=ours)))
+        self._theirs_inside = not ours
+
+    def _plans(self, *, ours: bool) -> Iterable[tuple[str, str]]:
+        return PLANS.items() if ours else [(name, value) for name, value in self._before if name in PLANS]
+
+    def _note_view(self, is_view: bool, *names: tuple[str, ...]) -> None:
+        for relation in map(self.dialect.relation, names):
+            if is_view:
+                self._views[relation] = re.compile(rf"\b(?:FROM|JOIN) {re.escape(relation)}(?![\w.])")
+            else:
+                self._views.pop(relation, None)
+
+    def _reads_view(self, sql: str) -> bool:
+        return any(place.search(sql) is not None for place in self._views.values())
 
     def _set_room(self, engine: RelationalEngine, room: tuple[int, str]) -> None:
         if room != self._now:
@@ -453,6 +480,7 @@ class PostgresBackend(Backend):
         if not rows:
             return None
         kind, *full = (text.decode() if isinstance(text, bytes) else str(text) for text in rows[0])
+        self._note_view(kind == "v", parts, tuple(full))
         return "table" if kind in ("r", "p", "f") else "view", tuple(full)
 
     def stored(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Stored | None:
@@ -461,6 +489,7 @@ class PostgresBackend(Backend):
         if not rows:
             return None
         kind, schema, name, text, children, more = rows[0]
+        self._note_view(kind == "v", parts, (str(schema), str(name)))
         query = text if kind == "v" else None
         return Stored((str(schema), str(name)), query=query, inherits=(int(children), bool(more)))
 
