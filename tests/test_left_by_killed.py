@@ -235,7 +235,7 @@ REFUSED: dict[str, Callable[[Engine], Any]] = {
                 "quasi_identifiers": {"q": None},
                 "ledger": "spent",
                 "privacy": [{"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"q": 1}}}],
-            }  # fmt: skip
+            }
         ),
     ),
     "in a sequence": lambda engine: kanon_sql.anonymize(
@@ -269,7 +269,7 @@ REFUSED: dict[str, Callable[[Engine], Any]] = {
                 "unit": "n",
                 "k": 2,
                 "position": {"columns": ["m", "m2"], "bounds": [0, 0, 8, 8], "depth": 1},
-            }  # fmt: skip
+            }
         ),
     ),
     "parties": lambda engine: kanon_sql.anonymize_parties(

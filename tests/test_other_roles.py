@@ -420,6 +420,98 @@ def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.Mon
             assert kanon_sql.anonymize(engine, asked).passed
 
 
+AGES = [(number, 20 + number, "fg"[number % 2]) for number in range(12)]
+"""Whose, how old, and what they have."""
+CUTS: dict[str, Any] = {
+    "version": 1, "source": "secret.ages", "release": "open.released", "quasi_identifiers": {"age": None},
+    "recoding": {"method": "mondrian", "keep": "learned"}, "privacy": [{"k_anonymity": 3}],
+}  # fmt: skip
+SEQUENCE: dict[str, Any] = {
+    "version": 1, "source": "secret.ages", "release": "open.sequence", "unit": "who",
+    "quasi_identifiers": {"age": {"intervals": [10]}}, "sensitive": ["s"],
+    "privacy": [{"m_invariance": {"attribute": "s", "m": 2, "history": "past"}}],
+}  # fmt: skip
+KEPT = {"cuts": (CUTS, "learned", "values of the source"), "history": (SEQUENCE, "past", "persons and their values")}
+
+
+def codes(result: kanon_sql.Result) -> list[str]:
+    return [item.code for item in result.warnings]
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_mariadb_says_that_others_may_read_what_is_kept(server: Server, what: str) -> None:
+    """In PostgreSQL they may not; there the second role tries in vain, and nothing is said."""
+    asked, table, holds = KEPT[what]
+    server.clear()
+    words = "text" if server.name == "postgres" else "VARCHAR(9)"
+    server.subject.execute("DROP TABLE IF EXISTS secret.ages")
+    server.subject.execute(f"CREATE TABLE secret.ages (who INTEGER, age INTEGER, s {words})")
+    server.subject.execute(f"INSERT INTO secret.ages VALUES {', '.join(map(str, AGES))}")
+    grantee = "anonymizer" if server.name == "postgres" else "anonymizer@localhost"
+    server.subject.execute(f"GRANT SELECT ON secret.ages TO {grantee}")
+    result = server.run(asked)
+    assert result.passed
+    if server.name == "postgres":
+        assert codes(result) == []
+        with pytest.raises(DBAPIError, match="permission denied"):
+            server.spy.fetch(f"SELECT * FROM open.{table}")
+        return
+    (warned,) = result.warnings
+    assert (warned.code, warned.columns) == ("readable_by_others", [])
+    assert f"{table}: this user cannot see who else may read the schema 'open'" in warned.message
+    assert holds in warned.message
+    assert server.spy.fetch(f"SELECT * FROM open.{table}"), "it is so"
+    assert result.manifest is not None
+    assert [item["code"] for item in result.manifest["warnings"]] == ["readable_by_others"]
+    seen = [f"GRANT SELECT ON mysql.{name} TO {grantee}" for name in ("db", "tables_priv", "columns_priv")]
+    try:
+        for sql in seen:
+            server.subject.execute(sql)
+        server.clear()
+        fatal = server.run({**asked, "warnings": {"readable_by_others": "error"}})
+        assert (fatal.verdict, codes(fatal)) == ("fail", ["readable_by_others"])
+        assert "1 other accounts have rights in the schema 'open'" in fatal.warnings[0].message
+        made = {name for _, name in server.spy.fetch(server.tables)}
+        assert made <= {"kanon_sql_scratch", "kanon_sql_manifest"}, "nothing was published or kept"
+        with kanon_sql.connect(server.url) as engine:
+            strict = kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked), fail_on_warning=True)
+        assert "readable_by_others is an error with --fail-on-warning" in strict.message
+        assert codes(server.run({**asked, "warnings": {"readable_by_others": "allow"}})) == []
+        server.subject.execute("REVOKE ALL ON open.* FROM spy@localhost")
+        assert codes(server.run(asked)) == []
+    finally:
+        for sql in seen:
+            server.subject.execute(sql.replace("GRANT", "REVOKE").replace(" TO ", " FROM "))
+        server.subject.execute("GRANT ALL ON open.* TO spy@localhost")
+
+
+@pytest.mark.parametrize("what", KEPT)
+@pytest.mark.xdist_group("clickhouse")
+def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """chDB has one user, so what a server's catalog would say of others is put in."""
+    asked, table, _ = KEPT[what]
+    with subject_of("clickhouse") as subject:
+        subject.table("ages", {"who": "integer", "age": "integer", "s": "text"}, AGES)
+        spec = kanon_sql.Spec.from_dict({**asked, "source": "ages", "release": "released"})
+        with subject.connect() as engine:
+            assert codes(kanon_sql.anonymize(engine, spec)) == [], "there are no users"
+            engine._has_users = True  # type: ignore[attr-defined]
+            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 2")
+            (warned,) = kanon_sql.anonymize(engine, spec).warnings
+            assert warned.code == "readable_by_others"
+            assert warned.message.startswith(f"{table}: 2 other users or roles may read the schema that it stands in")
+
+
+def test_what_holds_no_values_of_the_source_is_kept_without_a_warning(server: Server) -> None:
+    """Levels, and the classes of a release."""
+    server.clear()
+    plain = {**SPEC, "recoding": {"keep": "learned"}}
+    for asked in (plain, {**SPEC, "recoding": {"method": "local", "keep": "learned"}}):
+        result = server.run(asked)
+        assert result.passed
+        assert "readable_by_others" not in codes(result)
+
+
 OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}
 
 

@@ -552,16 +552,19 @@ LOOKED_FOR = {"withheld_column": "error"}
 
 def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path: Path) -> None:
     private = {"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"zip": 2, "age": 2}}}
-    for changes in (
-        {"privacy": [private], "suppression": {}, "ledger": "kanon_sql_ledger"},
-        {"privacy": [{"m_invariance": {"attribute": "pay", "m": 2, "history": "past"}}], "suppression": {},
-         "sensitive": ["pay"], "unit": "who"},
-    ):  # fmt: skip
-        assert spec(**changes)
-        with pytest.raises(kanon_sql.errors.SpecError, match="no warnings are looked for"):
-            spec(**changes, warnings=LOOKED_FOR)
-        with pytest.raises(kanon_sql.errors.UnsupportedError, match="--fail-on-warning: with"):
-            kanon_sql.anonymize(database.engine, spec(**changes), fail_on_warning=True)
+    changes: dict[str, Any] = {"privacy": [private], "suppression": {}, "ledger": "kanon_sql_ledger"}
+    assert spec(**changes)
+    with pytest.raises(kanon_sql.errors.SpecError, match="no warnings are looked for"):
+        spec(**changes, warnings=LOOKED_FOR)
+    with pytest.raises(kanon_sql.errors.UnsupportedError, match="--fail-on-warning: with"):
+        kanon_sql.anonymize(database.engine, spec(**changes), fail_on_warning=True)
+    changes = {
+        "privacy": [{"m_invariance": {"attribute": "pay", "m": 2, "history": "past"}}], "suppression": {},
+        "sensitive": ["pay"], "unit": "who",
+    }  # fmt: skip
+    assert spec(**changes, warnings={"readable_by_others": "error"})
+    with pytest.raises(kanon_sql.errors.SpecError, match="readable_by_others alone is looked for"):
+        spec(**changes, warnings=LOOKED_FOR)
     fatal = spec(warnings=LOOKED_FOR)
     with pytest.raises(kanon_sql.errors.UnsupportedError, match=r"warnings\.withheld_column: a script looks for no"):
         kanon_sql.render(fatal, "postgres", {"zip": 1, "age": 1})

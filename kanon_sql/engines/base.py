@@ -362,6 +362,12 @@ class Engine(Protocol):
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Check that no other user may read what is made in a schema of scratch tables. Raises SpecError."""
 
+    def readers(self, schema: tuple[str, ...]) -> str | None:
+        """Who else may read each table of a schema, in words that its name follows; None for no other user.
+
+        None as well where a table of ours is made without rights for others, and where no rights are known.
+        """
+
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a new view of this name the rights that others have on the present one."""
 

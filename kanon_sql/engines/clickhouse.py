@@ -311,7 +311,7 @@ class ClickHouseEngine(SessionEngine):
         said += ["has columns or rows that are not stored as they are written"] if forgets else []
         return [*said, *(["has row policies"] if self._has_policies(database, name) else [])]
 
-    def _readers(self, schema: tuple[str, ...]) -> str | None:
+    def readers(self, schema: tuple[str, ...]) -> str | None:
         """Who else may read a database, in words; None for no other user. In chDB there are none.
 
         Rights in a database hold for each table in it from the first moment.
@@ -332,7 +332,7 @@ class ClickHouseEngine(SessionEngine):
 
     def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Make a table of the session, which is in no database, if others could read it at once."""
-        who = self._readers(parts[:-1])
+        who = self.readers(parts[:-1])
         if who is None:
             return parts
         place = parts[:-1] or (str(self._database),)
@@ -351,7 +351,7 @@ class ClickHouseEngine(SessionEngine):
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Rights in a database hold for each table in it from the first moment."""
-        who = self._readers(schema)
+        who = self.readers(schema)
         if who is None:
             return
         raise SpecError(

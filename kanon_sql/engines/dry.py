@@ -161,6 +161,9 @@ class DryEngine:
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Nothing is read here."""
 
+    def readers(self, schema: tuple[str, ...]) -> None:
+        """Who may read a schema is not known."""
+
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """No other user has rights here."""
         return []

@@ -209,6 +209,11 @@ class RelationalEngine(SessionEngine):
         with self._guard("catalog"):
             self.backend.refuse_readers(self, schema)
 
+    def readers(self, schema: tuple[str, ...]) -> str | None:
+        """Who else may read each table of a schema, in words that its name follows; None for no other user."""
+        with self._guard("catalog"):
+            return self.backend.readers(self, schema)
+
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a new view of this name the rights that others have on the present one."""
         with self._guard("catalog"):

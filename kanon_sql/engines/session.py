@@ -367,6 +367,10 @@ class SessionEngine(ABC):
         """Where a table can be made without rights for others, or rights are not known, there is nothing to do."""
         return
 
+    def readers(self, schema: tuple[str, ...]) -> str | None:
+        """Where a table can be made without rights for others, or no rights are known, there is nothing to say."""
+        return None
+
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """None: where views can be replaced at once, their rights stay with the name."""
         return []

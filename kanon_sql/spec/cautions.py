@@ -80,6 +80,7 @@ class WarningOptions(_Handled):
         uneven_suppression: one group of rows is suppressed much more than the others.
         numbers_as_text: ranges are of text whose values are numbers, in the order of its characters.
         limit_exceeded: a release that grows lacks more rows than ``suppression.limit`` allows.
+        readable_by_others: others may read what is kept beside the release, and holds values of the source.
     """
 
     expected: ClassVar[str] = "a mapping such as {nearly_unique_kept: error}"
@@ -103,6 +104,9 @@ class WarningOptions(_Handled):
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
     numbers_as_text: _Handling = _warning("Ranges are of numbers that are stored as text, which puts 10 before 9.")
     limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression.limit allows.")
+    readable_by_others: _Handling = _warning(
+        "Others may read what is kept beside the release, and holds values of the source."
+    )
 
     @property
     def fatal(self) -> list[str]:

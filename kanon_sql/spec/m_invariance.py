@@ -159,9 +159,10 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
             "is too frequent; leave it out"
         )
         yield Fault(("suppression",), why, True)
-    if spec.warnings.fatal:
-        why = f"with {name} no warnings are looked for, so none can be an error; leave 'error' out"
-        yield Fault(("warnings", spec.warnings.fatal[0]), why)
+    fatal = [code for code in spec.warnings.fatal if code != "readable_by_others"]
+    if fatal:
+        why = f"with {name} readable_by_others alone is looked for, so no other one can be an error; leave 'error' out"
+        yield Fault(("warnings", fatal[0]), why)
     if spec.nulls == "suppress":
         why = f"with {name} no person is left out; use nulls: value, or leave rows out in a source query"
         yield Fault(("nulls",), why)

@@ -128,13 +128,13 @@ def anonymize(
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
-        refuse_to_fail(invariance.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             remove_left_beside(engine, spec)
             refuse_untrue(engine, spec.source.table)
             result = invariantly_released(
-                engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details
-            )
+                engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details,
+                fail_on_warning=fail_on_warning,
+            )  # fmt: skip
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:

@@ -26,7 +26,8 @@ from kanon_sql.release import (
 )
 from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.result import Cost, Result, Warned
+from kanon_sql.verbs.warnings import failed_by, readable_by_others
 from kanon_sql.version import __version__
 
 __all__ = ["invariantly_released"]
@@ -76,6 +77,7 @@ def invariantly_released(
     *,
     all_minimal: bool,
     details: bool,
+    fail_on_warning: bool,
 ) -> Result:
     """Publish the next release of an m-invariant sequence, or publish nothing.
 
@@ -88,6 +90,7 @@ def invariantly_released(
         started: when the run began.
         all_minimal: refused.
         details: refused.
+        fail_on_warning: publish nothing where others may read the history.
 
     Raises:
         SpecError: something else stands under a name, or the source does not have one row per person.
@@ -106,7 +109,12 @@ def invariantly_released(
         found = invariant_classes(workspace, spec, requirement, columns, None if history is None else history.past)
         if isinstance(found, NoInvariantClasses):
             return _result(run, found, "fail", f"nothing was published: {found.why}", list(engine.read_notes))
-        return _released(run, found)
+        what = "persons and their values, and is as sensitive as the source"
+        warned = readable_by_others(engine, spec, run.names_history, what)
+        if (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
+            notes, message = list(engine.read_notes), f"nothing was published: {why}"
+            return replace(_result(run, found, "fail", message, notes), release=None, warnings=warned)
+        return _released(run, found, warned)
 
 
 def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
@@ -127,7 +135,7 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
         )
 
 
-def _released(run: _Run, found: InvariantClasses) -> Result:
+def _released(run: _Run, found: InvariantClasses, warned: list[Warned]) -> Result:
     """Write, verify, compare, publish."""
     spec, workspace = run.spec, run.workspace
     with invariant_release(workspace, spec, run.columns, found) as released:
@@ -142,7 +150,7 @@ def _released(run: _Run, found: InvariantClasses) -> Result:
             f"classes, verified for {label}; no person is left out"
         )
         achieved = {measured.key: {**measured.to_dict(), "requirement": label}}  # which names no scratch table
-        result = replace(_result(run, found, "pass", message, notes), achieved=achieved)
+        result = replace(_result(run, found, "pass", message, notes), achieved=achieved, warnings=warned)
         manifest = _manifest(run, result)
         publish(workspace, spec, released.table, manifest)
     return replace(result, manifest=manifest)
@@ -228,6 +236,7 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
         "applied": None,
         "cost": result.cost.to_dict(),
         "notes": list(result.notes),
+        "warnings": result.to_dict()["warnings"],
         "details": None,
         "m_invariance": result.to_dict()["m_invariance"],
         "versions": {

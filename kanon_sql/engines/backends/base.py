@@ -128,6 +128,18 @@ class Backend(ABC):
             SpecError: others may, or it is not known.
         """
 
+    def readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> str | None:
+        """Who else may read each table of a schema, in words that its name follows; None for no other user.
+
+        Here it is not known, unless the dialect knows: then a table is made without rights for others, or there are
+        no rights.
+        """
+        try:
+            self.dialect.readers(schema or ("",))
+        except UnsupportedError:
+            return f"it is not known on {self.dialect.name} who else may read"
+        return None
+
     def rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
         """What gives a view that is replaced the rights that others have on the present one; none where they stay."""
         return []

@@ -225,13 +225,19 @@ class MariaDBBackend(Backend):
         """It is copied, and dropped."""
         return self._concealed.shown(self.dialect, parts)
 
+    def readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> str | None:
+        """Rights in a schema hold for each table in it, and cannot be taken from one."""
+        others = self._others(engine, schema)
+        if others is None:
+            return "this user cannot see who else may read"
+        return f"{others} other accounts have rights in" if others else None
+
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
         """Rights in a schema hold for each table in it from the first moment."""
-        others = self._others(engine, schema)
-        if others == 0:
+        who = self.readers(engine, schema)
+        if who is None:
             return
         shown = self.dialect.relation(schema or (self._schema,))
-        who = "this user cannot see who else may read" if others is None else f"{others} other accounts have rights in"
         raise SpecError(
             f"scratch: {who} {shown}, where scratch tables would hold values of the source; use temporary tables "
             "(scratch temp), or a database in which no other account has rights, and which this one can see that of "
@@ -546,6 +552,10 @@ class MySQLBackend(MariaDBBackend):
 
     def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
         """It cannot read a temporary table twice in one statement, so that a release is verified where it stands."""
+
+    def readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> str | None:
+        """Who may read a schema was not tried on this server."""
+        return Backend.readers(self, engine, schema)
 
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
         """Who may read a schema was not tried on this server, and it has no other scratch tables."""

@@ -19,6 +19,7 @@ from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.linked import linked_rows
 from kanon_sql.verbs.warnings.named import identifiers_present, named_like_identifiers, unnamed_columns
+from kanon_sql.verbs.warnings.readers import readable_by_others
 from kanon_sql.verbs.warnings.uneven import uneven
 from kanon_sql.verbs.warnings.withheld import withheld
 
@@ -30,6 +31,7 @@ __all__ = [
     "heeded",
     "linked_rows",
     "named_like_identifiers",
+    "readable_by_others",
     "refuse_fatal_warnings",
     "refuse_to_fail",
     "warnings_of_plan",
@@ -67,7 +69,16 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
 
     _spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
     warned += _of_rows(found, written.table)
-    return [*warned, *telling_columns(workspace, choice), *_of_persons(found, choice)]
+    kept = _of_cuts(found)
+    return [*warned, *telling_columns(workspace, choice), *_of_persons(found, choice), *kept]
+
+
+def _of_cuts(found: Chosen | Recoded) -> list[Warned]:
+    """That others may read the recoding that is kept, where that has values of the source."""
+    if not isinstance(found, Recoded) or found.spec.recoding.keep is None or found.mapped.cuts is None:
+        return []
+    what = "the cuts of the recoding, which are values of the source"
+    return readable_by_others(found.workspace.engine, found.spec, found.spec.recoding.keep, what)
 
 
 def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column] | None = None) -> list[Warned]:
