@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql.cli import app
+from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.private import private_directory, write_private
 from kanon_sql.sql.statement import Statement
 
@@ -189,6 +190,43 @@ def test_sqlites_temporary_files_have_no_name_and_are_its_owners(tmp_path: Path)
         for name in made:
             assert opened[name].endswith("(deleted)")
             assert mode(Path("/proc/self/fd") / name) & 0o077 == 0
+
+
+@pytest.mark.parametrize("scratch", ["temp", pytest.param("schema:main", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("open_to", [0o600, 0o640, 0o644])
+def test_the_log_of_a_private_database_is_as_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_to: int, scratch: str
+) -> None:
+    """DuckDB writes there what it has not put into the database's file yet, an unverified release among it."""
+    database, log = tmp_path / "clinic.duckdb", tmp_path / "clinic.duckdb.wal"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 'ab'[1 + i % 2] AS q FROM range(40) AS r (i)")
+    database.chmod(open_to)
+    true, seen, full = DuckDBEngine._run, set(), 0
+
+    def run(self: DuckDBEngine, sql: str) -> None:
+        nonlocal full
+        true(self, sql)
+        if log.exists():
+            seen.add(mode(log))
+            full = max(full, log.stat().st_size)
+
+    monkeypatch.setattr(DuckDBEngine, "_run", run)
+    spec = {"version": 1, "source": "people", "release": "released", "quasi_identifiers": {"q": None}}
+    asked = kanon_sql.Spec.from_dict({**spec, "privacy": [{"k_anonymity": 2}]})
+    with kanon_sql.connect(database, scratch=scratch) as engine:
+        assert kanon_sql.plan(engine, asked).passed
+        if scratch == "temp":
+            assert not log.exists(), "nothing was written"
+        for _ in range(2):
+            assert kanon_sql.anonymize(engine, asked).passed
+            engine.execute(Statement("test", "CHECKPOINT"))  # which removes it
+            assert not log.exists()
+    assert (seen, full > 100) == ({open_to}, True)
+    with kanon_sql.connect(database, read_only=True) as engine:
+        assert engine.fetch(Statement("test", "SELECT COUNT(*) FROM released"), 1) == [(40,)]
+    with duckdb.connect(str(database)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM kanon_sql_manifest").fetchone() == (2,)
 
 
 # --- What verbs write ---

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakSet
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import DROP, Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.databases import cloud_label, database_kind
 from kanon_sql.engines.duckdb_catalog import relation_query, told_of, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
-from kanon_sql.engines.private import PrivateDirectory, private_directory
+from kanon_sql.engines.private import PrivateDirectory, as_private_as, private_directory
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import IN_TRANSACTION, THIS_PROCESS, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -109,6 +109,7 @@ def connect_duckdb(
             read_only=read_only and not in_memory,
             scratch=scratch,
             spill=spill,
+            file=Path(database) if kind == "file" and not read_only else None,
         )
     except BaseException:
         connection.close()
@@ -116,6 +117,9 @@ def connect_duckdb(
             spill.close()
         raise
 
+
+_OF_THE_SESSION = frozenset({DROP, "engines/scratch/domain", "engines/scratch/load", "transaction"})
+"""For tables of the session, or after others that write; a log that nothing is written to would stay."""
 
 _SPILLS: weakref.WeakValueDictionary[str, PrivateDirectory] = weakref.WeakValueDictionary()
 """The directories that databases of this process spill to, by path: connections to one database share it."""
@@ -172,6 +176,7 @@ class DuckDBEngine(SessionEngine):
         read_only: the connection was opened read-only, or nothing but temporary tables may be written.
         scratch: where scratch tables live.
         spill: the directory that the database spills to, where it is ours.
+        file: the file of the database, where this object opened it for writing.
 
     Raises:
         UnsupportedError: the connection compares text inexactly by default, or macros hide functions of DuckDB's.
@@ -198,9 +203,11 @@ class DuckDBEngine(SessionEngine):
         read_only: bool = False,
         scratch: Scratch | None = None,
         spill: PrivateDirectory | None = None,
+        file: Path | None = None,
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
         self._spill = spill
+        self._database_file = file
         self.tell_removed(0 if spill is None else spill.removed)
         self.ephemeral = label.startswith(":memory:")
         self._connection = connection
@@ -264,9 +271,18 @@ class DuckDBEngine(SessionEngine):
         if made is None:
             for table in [table for table in self._sizes if table in statement.sql]:
                 del self._sizes[table]  # it may have other rows now, or be gone
+        if self._database_file is not None and self._reaches_the_log(statement):
+            as_private_as(self._database_file, Path(f"{self._database_file}.wal"))
         super().execute(statement)
         if made is not None and made.temporary and self._made is not None:
             self._sizes[made.table] = self._made
+
+    def _reaches_the_log(self, statement: Statement) -> bool:
+        """Whether it may write to the disk; a table of the session is in no log."""
+        if self.scratch.mode == "schema":
+            return True
+        made = statement.creates
+        return not made.temporary if made is not None else statement.name not in _OF_THE_SESSION
 
     def known_rows(self, table: str) -> int | None:
         """The rows that a scratch table was made with, which nothing was done to since."""

@@ -16,13 +16,14 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import weakref
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["PrivateDirectory", "private_directory", "private_file", "write_private"]
+__all__ = ["PrivateDirectory", "as_private_as", "private_directory", "private_file", "write_private"]
 
 _TRIES = 5
 """How often a directory is made: another process may take one that is not locked yet for a dead one's."""
@@ -153,6 +154,21 @@ def write_private(path: Path, content: str | bytes) -> None:
     except BaseException:
         hidden.unlink(missing_ok=True)
         raise
+
+
+def as_private_as(database: Path, log: Path) -> None:
+    """Let the log of a database be read by those alone who may read the database, where that is not everybody.
+
+    An engine that makes its log with the mode that the process gives all of its files goes on in one that is there.
+
+    Args:
+        database: its file.
+        log: where the engine writes what is not in that file yet.
+    """
+    with suppress(OSError):  # it is there, or the engine says why it cannot be
+        mode = stat.S_IMODE(database.stat().st_mode)
+        if not mode & stat.S_IROTH:
+            os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
 
 def _is_special(path: Path) -> bool:
