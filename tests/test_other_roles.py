@@ -463,7 +463,23 @@ def _grown(engine: Any) -> Any:
     return kanon_sql.refresh(engine, kanon_sql.Spec.from_dict(GROWING), inserted=later, batch="b")
 
 
+def _of_parties(engine: Any) -> Any:
+    """The other party is a database in memory, with the same rows."""
+    asked = kanon_sql.Spec.from_dict(
+        {**{key: item for key, item in LOCAL.items() if key != "warnings"}, "search": {"metric": "precision"}}
+    )
+    with kanon_sql.connect() as other:
+        for sql in (
+            "CREATE SCHEMA secret", "CREATE SCHEMA open",
+            "CREATE TABLE secret.more (who INTEGER, q VARCHAR, s VARCHAR, n INTEGER, x DOUBLE, y DOUBLE)",
+            f"INSERT INTO secret.more VALUES {', '.join(map(str, PEOPLE))}",
+        ):  # fmt: skip
+            other.execute(Statement("test", sql))
+        return kanon_sql.anonymize_parties([engine, other], asked)
+
+
 VERBS: dict[str, Callable[[Any], Any]] = {
+    "parties": _of_parties,
     "local": lambda engine: kanon_sql.anonymize(
         engine, kanon_sql.Spec.from_dict({**LOCAL, "recoding": {"method": "local", "keep": "learned"}})
     ),
