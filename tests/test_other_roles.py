@@ -23,6 +23,7 @@ from kanon_sql.engines.backends.mysql import may_see_triggers
 from kanon_sql.engines.base import Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.relational import RelationalEngine
+from kanon_sql.engines.stage import Stage
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.sql.statement import Statement
@@ -478,6 +479,12 @@ def _of_parties(engine: Any) -> Any:
         return kanon_sql.anonymize_parties([engine, other], asked)
 
 
+def _ends(stage: Any, told: str, *_: Any) -> None:
+    """A run says that it publishes before it does anything for that."""
+    if told == "publishing":
+        raise VerificationError("ended by the test")
+
+
 VERBS: dict[str, Callable[[Any], Any]] = {
     "parties": _of_parties,
     "local": lambda engine: kanon_sql.anonymize(
@@ -516,12 +523,16 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [*VERBS, *(f"{verb}, not published" for verb in VERBS if verb != "refresh")])
 def test_a_second_role_reads_nothing_that_a_verb_does_not_publish(
     server: Server, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    """Right before each statement, and afterwards: rows of the release as it is published, of no other table."""
+    """Right before each statement, and afterwards: rows of the release as it is published, of no other table.
+
+    Where a run ends right before it publishes, nothing at all: all of it was written by then.
+    """
     server.clear()
+    verb, _, ends = verb.partition(", ")
     words, number = ("text", "double precision") if server.name == "postgres" else ("VARCHAR(9)", "DOUBLE")
     grantee = "anonymizer" if server.name == "postgres" else "anonymizer@localhost"
     for table, columns, rows in (
@@ -542,7 +553,15 @@ def test_a_second_role_reads_nothing_that_a_verb_does_not_publish(
     try:
         with monkeypatch.context() as patch:
             before_each_statement(patch, server.look)
+            if ends:
+                patch.setattr(Stage, "__call__", _ends)
             with kanon_sql.connect(server.url) as engine:
+                if ends:
+                    with pytest.raises(VerificationError, match="by the test"):
+                        VERBS[verb](engine)
+                    assert server.polls > 20
+                    assert {table for (_, table), rows in server.seen.items() if rows} <= {"kanon_sql_scratch"}
+                    return
                 result = VERBS[verb](engine)
         assert result.verdict in ("pass", "untrue"), result.message
         server.look()
