@@ -522,10 +522,11 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
+ENDED = ("local", "sequence", "tabulate", "perturb", "cloak")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "verb", [*VERBS, *(f"{verb}, not published" for verb in ("local", "sequence", "tabulate", "perturb", "cloak"))]
-)
+@pytest.mark.parametrize("verb", [*VERBS, *(f"{verb}, not published" for verb in ENDED)])
 def test_a_second_role_reads_nothing_that_a_verb_does_not_publish(
     server: Server, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
