@@ -1,4 +1,4 @@
-"""Take the pictures of ``how-to/explore.md`` anew: the page on its CSV file, in the system's Chromium.
+"""Take the pictures of ``how-to/draft.md`` anew: the page on its CSV file, in the system's Chromium.
 
 python benchmarks/explore_pictures.py            # needs the extra test and /usr/bin/chromium
 """
@@ -29,7 +29,7 @@ SIZE = {"width": 1080, "height": 680}
 
 def rows(page: str) -> str:
     """The query that the page makes its CSV file with."""
-    return page.partition("```sql")[2].partition("\n")[2].partition("```")[0]
+    return page.partition('```sql title="clinic.duckdb"')[2].partition("\n")[2].partition("```")[0]
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -102,7 +102,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as driver:
         os.chdir(directory)
         with duckdb.connect("clinic.duckdb") as connection:
-            connection.execute(rows((ROOT / "docs" / "how-to" / "explore.md").read_text("utf-8")))
+            connection.execute(rows((ROOT / "docs" / "how-to" / "draft.md").read_text("utf-8")))
         chromium = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = chromium.new_page(viewport=SIZE)
         connect = partial(kanon_sql.connect, f"{directory}/clinic.duckdb")

@@ -249,7 +249,7 @@ def measured(minutes: int, k: int, rates: Sequence[int]) -> list[dict[str, objec
 
 
 def main() -> None:
-    """Print the table of docs/scaling.md."""
+    """Print the table of docs/benchmarks.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--k", type=int, default=10)

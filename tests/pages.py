@@ -44,7 +44,8 @@ from kanon_sql.testing import Subject
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "decisions")
+DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 
 NOT_RUN = {
     "it needs openssl",
