@@ -18,7 +18,8 @@ from model_oracle import entropy_measure, grassberger, grassberger_measure
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.models.privacy import EntropyEstimateLDiversity, Monotonicity
+from kanon_sql.models.privacy import Monotonicity
+from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 
 COLUMNS = [
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class",

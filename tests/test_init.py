@@ -20,11 +20,11 @@ from kanon_sql.engines.base import Column, Engine, Kind
 from kanon_sql.engines.connection import connect
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.files import read_hierarchy
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.spec import (
     DatesHierarchy,
     IntervalsHierarchy,
     KAnonymityRequirement,
-    LDiversityRequirement,
     PrefixHierarchy,
     Spec,
     ValueHierarchy,

@@ -21,15 +21,10 @@ import kanon_sql
 from kanon_sql.engines.base import Deadline
 from kanon_sql.evaluate import Chosen
 from kanon_sql.evaluate.search import searched
-from kanon_sql.models.privacy import (
-    AlphaKAnonymityModel,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    PrivacyModel,
-    PSensitiveModel,
-    RecursiveCLDiversity,
-    Whole,
-)
+from kanon_sql.models.privacy import PrivacyModel, Whole
+from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
+from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
 
 COUNTS = st.lists(st.integers(1, 6), min_size=0, max_size=4)
 REMOVABLE = st.integers(0, 12)

@@ -25,8 +25,8 @@ import kanon_sql
 from kanon_sql.engines import Deadline
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import NothingToSearch, searched
+from kanon_sql.models.privacy.risk import RiskRequirement
 from kanon_sql.search import HEURISTICS, STRATEGIES, Batch, search
-from kanon_sql.spec import RiskRequirement
 
 RISKS = [0.1, 0.2, 0.25, 0.3, 0.34, 0.4, 0.5, 0.6, 0.75, 1.0]
 

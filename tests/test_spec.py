@@ -19,21 +19,21 @@ from hypothesis import strategies as st
 from specs import EXAMPLE, HEAD, MINIMAL, ROOT, SCHEMA, TAIL, make, patient, refusals, schema_accepts
 
 import kanon_sql.spec as spec_package
+from kanon_sql.models.privacy.delta_presence import DeltaPresenceRequirement
+from kanon_sql.models.privacy.k_map import KMapRequirement
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+from kanon_sql.models.privacy.t_closeness import TClosenessRequirement
 from kanon_sql.spec import (
     DatesHierarchy,
-    DeltaPresenceRequirement,
     FileHierarchy,
     IntervalsHierarchy,
     KAnonymityRequirement,
-    KMapRequirement,
-    LDiversityRequirement,
     PrefixHierarchy,
     Source,
     Spec,
     SqlHierarchy,
     Suppression,
     TableHierarchy,
-    TClosenessRequirement,
     TreeHierarchy,
 )
 from kanon_sql.spec.redact import redact_location, redact_sql

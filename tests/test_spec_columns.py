@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from specs import HEAD, TAIL, column, column_refusals, make, patient, problems, refusals
 
 from kanon_sql.errors import SpecError
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+from kanon_sql.models.privacy.t_closeness import TClosenessRequirement
 from kanon_sql.spec import (
     IntervalsHierarchy,
     KAnonymityRequirement,
-    LDiversityRequirement,
     Spec,
-    TClosenessRequirement,
     TreeHierarchy,
     ValueHierarchy,
     format_table_name,

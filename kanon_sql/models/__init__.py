@@ -7,15 +7,11 @@ one template.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kanon_sql.lazy import imported_from
 from kanon_sql.models.privacy import (
     Background,
     Monotonicity,
     PrivacyModel,
     ShareBound,
-    TCloseness,
     Whole,
     forget,
     label_of,
@@ -24,8 +20,15 @@ from kanon_sql.models.privacy import (
     register,
     registered,
 )
+from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityRequirement
 from kanon_sql.models.privacy.base import TOLERANCE
-from kanon_sql.models.privacy.t_closeness import Distance, closeness_among
+from kanon_sql.models.privacy.beta_likeness import BetaLikenessRequirement
+from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureRequirement
+from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+from kanon_sql.models.privacy.p_sensitive import PSensitiveRequirement
+from kanon_sql.models.privacy.risk import RiskRequirement
+from kanon_sql.models.privacy.t_closeness import Distance, TCloseness, TClosenessRequirement, closeness_among
 from kanon_sql.models.quality import (
     METRICS,
     Attribute,
@@ -39,25 +42,29 @@ from kanon_sql.models.quality import (
 )
 from kanon_sql.models.quality.loss import Loss
 
-if TYPE_CHECKING:
-    from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
-
 __all__ = [
     "METRICS",
     "SIGNIFICANCE",
     "TOLERANCE",
+    "AlphaKAnonymityRequirement",
     "Attribute",
     "Background",
+    "BetaLikenessRequirement",
     "Bounds",
     "Counts",
+    "DeltaDisclosureRequirement",
     "Distance",
+    "LDiversityRequirement",
     "Loss",
     "Measured",
     "Metric",
     "Monotonicity",
+    "PSensitiveRequirement",
     "PrivacyModel",
+    "RiskRequirement",
     "ShareBound",
     "TCloseness",
+    "TClosenessRequirement",
     "Whole",
     "closeness_among",
     "critical_size",
@@ -72,7 +79,3 @@ __all__ = [
     "register",
     "registered",
 ]
-_ESTIMATES = ("SIGNIFICANCE", "critical_size", "largest_k")
-"""What only estimates of k-map take, which is imported when it is first asked for."""
-
-__getattr__ = imported_from(__name__, dict.fromkeys(_ESTIMATES, "privacy.k_map_estimate"))

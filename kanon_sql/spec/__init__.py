@@ -1,8 +1,8 @@
 """The spec: plain, checked data that says what to anonymize and what must hold.
 
 A spec is read from YAML or from a mapping into frozen models. Every problem is reported at once, with its line and
-column, and none shows a value. Requirements are the keys under which privacy models are asked for; the room knows
-which there are and no more of the models.
+column, and none shows a value. Requirements are the keys under which privacy models are asked for; each
+model declares its own, in the room of the models.
 """
 
 from __future__ import annotations
@@ -10,20 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
-from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import did_you_mean
 from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
-from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
-from kanon_sql.spec.disclosure import (
-    AlphaKAnonymityRequirement,
-    BetaLikenessRequirement,
-    DeltaDisclosureRequirement,
-    PSensitiveRequirement,
-)
 from kanon_sql.spec.display import Displayed, Printed
 from kanon_sql.spec.hierarchy import (
+    TABLE_NAME,
     DatesHierarchy,
     FileHierarchy,
     Hierarchy,
@@ -34,8 +27,9 @@ from kanon_sql.spec.hierarchy import (
     SqlHierarchy,
     TableHierarchy,
     ValueHierarchy,
+    table_name,
 )
-from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
+from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.m_invariance import (
     CLASS_COLUMN,
@@ -46,22 +40,18 @@ from kanon_sql.spec.m_invariance import (
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
-from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.positions import Lbqid, Point
-from kanon_sql.spec.prices import NoAttackRequirement, Prices, ProfitabilityRequirement
+from kanon_sql.spec.prices import Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.release_year import YEARS
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
-from kanon_sql.spec.risk import RiskRequirement
 from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import NO_SOURCE, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.tree import TreeHierarchy
-from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 from kanon_sql.spec.utility import Utility
 
 if TYPE_CHECKING:
@@ -78,58 +68,41 @@ __all__ = [
     "MOST_DIGITS",
     "NO_SOURCE",
     "SIGNATURE_COLUMN",
+    "TABLE_NAME",
     "YEARS",
     "Aggregate",
-    "AlphaKAnonymityRequirement",
-    "BayesOptimalRequirement",
-    "BetaLikenessRequirement",
-    "CKSafetyRequirement",
     "CloakSpec",
     "ColumnStep",
     "ComputedColumn",
-    "ConsistencyKind",
     "DatesHierarchy",
-    "DeltaDisclosureRequirement",
-    "DeltaPresenceRequirement",
     "DifferentialPrivacyRequirement",
     "Dimension",
     "Displayed",
-    "EpsilonPrivacyRequirement",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
     "KAnonymityRequirement",
-    "KKAnonymityRequirement",
-    "KMapRequirement",
-    "LDiversityRequirement",
     "Lbqid",
     "LevelSearch",
     "MInvarianceRequirement",
     "Masking",
-    "NoAttackRequirement",
     "Noise",
     "Origin",
-    "PSensitiveRequirement",
     "PerturbSpec",
     "Point",
     "PointHierarchy",
-    "PopulationUniquenessRequirement",
     "Pram",
     "PrefixHierarchy",
     "Prices",
     "Printed",
-    "PrivacySkylineRequirement",
-    "ProfitabilityRequirement",
     "QuasiIdentifier",
     "RecodingOptions",
     "Requirement",
-    "RiskRequirement",
     "Rules",
     "Source",
     "Spec",
     "SqlHierarchy",
     "Suppression",
-    "TClosenessRequirement",
     "TableHierarchy",
     "TableSpec",
     "TreeHierarchy",
@@ -137,6 +110,7 @@ __all__ = [
     "ValueHierarchy",
     "WarningOptions",
     "Wish",
+    "checks",
     "classify_faults",
     "computed_faults",
     "did_you_mean",
@@ -147,14 +121,18 @@ __all__ = [
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",
+    "population",
+    "prices",
     "read_yaml",
     "recoding_faults",
     "redact_sql",
     "register_requirement",
+    "requirement",
     "requirements",
     "rounding_digits",
     "secret_in",
     "sha256",
+    "table_name",
 ]
 
 _HOME = {

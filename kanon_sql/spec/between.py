@@ -12,6 +12,7 @@ from kanon_sql.spec.computed import computed_faults
 from kanon_sql.spec.differential_privacy import differential_privacy_faults
 from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.increments import state_faults
+from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.ledger import ledger_faults
 from kanon_sql.spec.m_invariance import m_invariance_faults
 from kanon_sql.spec.names import folded
@@ -20,7 +21,6 @@ from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recodi
 from kanon_sql.spec.release_file import release_file_faults
 from kanon_sql.spec.release_view import release_view_faults
 from kanon_sql.spec.release_year import release_year_faults
-from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.steps import steps_faults

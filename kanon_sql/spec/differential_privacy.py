@@ -149,6 +149,8 @@ class DifferentialPrivacyRequirement(Requirement):
 
     name: ClassVar[str] = "differential_privacy"
     expected: ClassVar[str] = "{epsilon: 1, delta: 1e-6, generalization: {age: 2}}"
+    judged_by_table: ClassVar[bool] = False
+    not_certified: ClassVar[str] = "it is a property of how a release is made, and no look at a table shows it"
     counts_persons: ClassVar[bool] = False
 
     epsilon: Annotated[float, _epsilon("epsilon"), _EPSILON_SCHEMA] = Field(

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field, WithJsonSchema
 
 from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, text
-from kanon_sql.spec.disclosure import AlphaKAnonymityRequirement, PSensitiveRequirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -108,18 +106,7 @@ def _unfit(requirement: Requirement) -> str | None:
     """Why a requirement is not inherited by a union of classes from the classes; None where it is."""
     if getattr(requirement, "grouped_by", None) is not None or requirement.groups_by_others:
         return "with a state, a refresh is judged by the classes of all quasi-identifiers; leave the columns out"
-    if isinstance(requirement, KAnonymityRequirement):
-        return None if requirement.k is not None else "with a state, k is a number, the same for every day; write k"
-    if isinstance(requirement, LDiversityRequirement):
-        known = requirement.kind in ("distinct", "entropy", "recursive") and requirement.estimator != "grassberger"
-        return None if known else "with a state, use kind: distinct, entropy (by its own values) or recursive"
-    if isinstance(requirement, AlphaKAnonymityRequirement | PSensitiveRequirement):
-        return None
-    return (
-        "with a state, a requirement is one that classes hand on to their unions: k_anonymity, l_diversity, "
-        f"alpha_k_anonymity or p_sensitive_k_anonymity. What {requirement.name} compares with changes as the table "
-        "grows, so that rows which are out would be judged again, and cannot be taken back; release without a state"
-    )
+    return requirement.never_grows
 
 
 def _section_faults(spec: Spec) -> Iterator[Fault]:

@@ -11,7 +11,6 @@ from pydantic_core import CoreSchema
 from kanon_sql.spec.checks import Fault, Part, checked, choice
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import folded
-from kanon_sql.spec.prices import ProfitabilityRequirement
 from kanon_sql.spec.requirement import LISTED
 
 if TYPE_CHECKING:
@@ -78,12 +77,8 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
                 "counted; use another requirement"
             )
             yield Fault((*loc, "population"), why)
-        if isinstance(requirement, ProfitabilityRequirement):
-            why = (
-                "with a ledger, releases are judged by their joint classes, which have labels of several levels, so "
-                "that what a record of one earns is not known; use no_attack"
-            )
-            yield Fault(loc, why, True)
+        if requirement.never_in_ledger is not None:
+            yield Fault(loc, requirement.never_in_ledger, True)
         if getattr(requirement, "quasi_identifiers", None) is not None:
             why = "with a ledger, releases are judged by the classes of all quasi-identifiers together; leave it out"
             yield Fault((*loc, "quasi_identifiers"), why, True)

@@ -52,6 +52,8 @@ class MInvarianceRequirement(Requirement):
 
     name: ClassVar[str] = "m_invariance"
     expected: ClassVar[str] = "{attribute: ..., m: 2, history: visits_history}"
+    judged_by_table: ClassVar[bool] = False
+    not_certified: ClassVar[str] = "it is a property of a sequence of releases, and not of one"
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     m: Annotated[int, checked(integer("m", 2)), WithJsonSchema({"type": "integer", "minimum": 2})] = Field(

@@ -21,6 +21,7 @@ from kanon_sql.spec.filed import Filed, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
+from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.keys import ColumnNames, hierarchies_by_column, only_version
 from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.load import read_mapping
@@ -34,7 +35,6 @@ from kanon_sql.spec.release_file import STREAM, ReleaseFile, apart, together
 from kanon_sql.spec.release_view import GuardedView
 from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, a_year, this_year
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ReleaseSteps, sampling_key

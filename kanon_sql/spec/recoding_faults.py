@@ -6,9 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kanon_sql.spec.checks import Fault, Loc, quote
-from kanon_sql.spec.consistency import KKAnonymityRequirement
+from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.recoding import APPROXIMATIONS, KEPT
-from kanon_sql.spec.requirements import KAnonymityRequirement
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -102,15 +101,16 @@ def _kk_faults(spec: Spec) -> Iterator[Fault]:
     """What rows cannot promise that differ from each other: classes, and what is in them."""
     if spec.recoding.method != "kk":
         return
-    asked = [item for item in spec.privacy if isinstance(item, KKAnonymityRequirement)]
+    asked = [item for item in spec.privacy if item.name == "kk_anonymity"]
     others = [item.name for item in spec.privacy if item not in asked]
+    kinds = [getattr(item, "kind", None) for item in asked]
     why = None
     if others:
         why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
     elif len(asked) > 1:
         why = "privacy asks for several kinds; ask for kk alone, with the largest k"
-    elif asked[0].kind not in ("kk", "global_1k"):
-        why = f"(k,k)-anonymous rows are released, and {asked[0].kind} is weaker; ask for kind: kk, which implies it"
+    elif kinds[0] not in ("kk", "global_1k"):
+        why = f"(k,k)-anonymous rows are released, and {kinds[0]} is weaker; ask for kind: kk, which implies it"
     if why is not None:
         yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)
     if spec.nulls == "suppress":

@@ -1,60 +1,36 @@
-"""Which requirements a spec may ask for, and how one is read. Privacy models of one's own bring theirs."""
+"""Which requirements a spec may ask for, and how one is read. Privacy models bring theirs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
+from kanon_sql.lazy import import_all
 from kanon_sql.spec.checks import Faults, did_you_mean, fail, kind
-from kanon_sql.spec.consistency import KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement
-from kanon_sql.spec.disclosure import (
-    AlphaKAnonymityRequirement,
-    BetaLikenessRequirement,
-    DeltaDisclosureRequirement,
-    PSensitiveRequirement,
-)
-from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
+from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.m_invariance import MInvarianceRequirement
-from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
-from kanon_sql.spec.prices import NoAttackRequirement, ProfitabilityRequirement
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
-from kanon_sql.spec.risk import RiskRequirement
-from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 
 __all__ = ["forget_requirement", "parse_requirement", "register_requirement", "requirements"]
 
+DECLARED_IN = "kanon_sql.models.privacy"
+"""The package whose modules declare all other requirements, each beside its privacy model."""
+
 _REQUIREMENTS: dict[str, type[Requirement]] = {
     requirement.name: requirement
-    for requirement in (
-        KAnonymityRequirement,
-        LDiversityRequirement,
-        TClosenessRequirement,
-        AlphaKAnonymityRequirement,
-        PSensitiveRequirement,
-        BetaLikenessRequirement,
-        DeltaDisclosureRequirement,
-        CKSafetyRequirement,
-        PrivacySkylineRequirement,
-        EpsilonPrivacyRequirement,
-        KMapRequirement,
-        DeltaPresenceRequirement,
-        BayesOptimalRequirement,
-        RiskRequirement,
-        KKAnonymityRequirement,
-        PopulationUniquenessRequirement,
-        NoAttackRequirement,
-        ProfitabilityRequirement,
-        DifferentialPrivacyRequirement,
-        MInvarianceRequirement,
-    )
+    for requirement in (KAnonymityRequirement, DifferentialPrivacyRequirement, MInvarianceRequirement)
 }
+"""Those that the spec itself asks about, and those that were registered."""
+
+
+def _known() -> Mapping[str, type[Requirement]]:
+    import_all(DECLARED_IN)
+    return _REQUIREMENTS
 
 
 def requirements() -> tuple[type[Requirement], ...]:
-    """All requirements that a spec may ask for."""
-    return tuple(_REQUIREMENTS.values())
+    """All requirements that a spec may ask for, by their names."""
+    return tuple(found for _, found in sorted(_known().items()))
 
 
 def register_requirement(requirement: type[Requirement]) -> None:
@@ -85,9 +61,9 @@ def parse_requirement(value: object) -> Requirement:
     faults = Faults()
     found: list[Requirement | None] = []
     for name, body in value.items():
-        known = _REQUIREMENTS.get(name)
+        known = _known().get(name)
         if known is None:
-            faults.add((name,), f"unknown requirement{did_you_mean(name, _REQUIREMENTS)}", at_key=True)
+            faults.add((name,), f"unknown requirement{did_you_mean(name, _known())}", at_key=True)
         else:
             found.append(faults.attempt((name,), known.model_validate, body))
     if not faults and len(found) != 1:

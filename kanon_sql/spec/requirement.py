@@ -85,10 +85,19 @@ class Requirement(Part):
 
     Attributes:
         name: the key.
+        definition: what it promises, in a sentence for a reader who knows no formulas; None for none.
+        not_certified: why no certificate claims it; None where a definition in plain SQL stands there, or where the
+            requirement is not of this package.
+        judged_by_table: a look at one table tells whether it holds.
+        never_in_ledger: why it cannot be asked of releases together; None where it can.
         counts_persons: whether it is defined for persons with several rows each (``unit``).
     """
 
     name: ClassVar[str]
+    definition: ClassVar[str | None] = None
+    not_certified: ClassVar[str | None] = None
+    judged_by_table: ClassVar[bool] = True
+    never_in_ledger: ClassVar[str | None] = None
     counts_persons: ClassVar[bool] = True
 
     if TYPE_CHECKING:
@@ -116,6 +125,15 @@ class Requirement(Part):
     def rows_only(self) -> str | None:
         """What of it is defined for rows alone, in a spec's words; None where it is defined for persons too."""
         return None if self.counts_persons else self.name
+
+    @property
+    def never_grows(self) -> str | None:
+        """Why a union of classes does not inherit it from the classes, so that no release grows; None where it does."""
+        return (
+            "with a state, a requirement is one that classes hand on to their unions: k_anonymity, l_diversity, "
+            f"alpha_k_anonymity or p_sensitive_k_anonymity. What {self.name} compares with changes as the table "
+            "grows, so that rows which are out would be judged again, and cannot be taken back; release without a state"
+        )
 
     @property
     def identity(self) -> tuple[object, ...]:

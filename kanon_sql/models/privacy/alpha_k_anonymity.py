@@ -6,15 +6,57 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, floor
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import AlphaKAnonymityRequirement
+from kanon_sql.spec.checks import checked, integer, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement, Values
 
-__all__ = ["AlphaKAnonymityModel"]
+__all__ = ["AlphaKAnonymityModel", "AlphaKAnonymityRequirement"]
+
+_COUNT = WithJsonSchema({"type": "integer", "minimum": 1})
 
 
+class AlphaKAnonymityRequirement(Requirement):
+    """Every equivalence class is k-anonymous, and no sensitive value has more than a share alpha of it.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        alpha: the largest share allowed, above 0 and below 1.
+        k: the size of the smallest class.
+        values: the values to protect; None for all.
+    """
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    expected: ClassVar[str] = "{attribute: ..., alpha: 0.5, k: 5}"
+    definition: ClassVar[str] = (
+        "Every class has at least k rows, and no sensitive value has a share of it above alpha (Wong, Li, Fu, "
+        "Wang 2006)."
+    )
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    alpha: Annotated[
+        float,
+        checked(the_number("alpha, above 0 and below 1", lambda value: 0 < value < 1)),
+        WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    ] = Field(description="The largest share of a class that one sensitive value may have.")
+    k: Annotated[int, checked(integer("k", 1)), _COUNT] = Field(
+        description="The size of the smallest equivalence class."
+    )
+    values: Values = Field(default=None, description="The sensitive values to protect; all by default.")
+
+    @property
+    def never_grows(self) -> str | None:
+        """Nothing: a union of classes inherits it."""
+        return None
+
+
+@register
 @dataclass(frozen=True)
 class AlphaKAnonymityModel(PrivacyModel):
     """(alpha, k)-anonymity (Wong, Li, Fu and Wang 2006, definitions 2 and 3).

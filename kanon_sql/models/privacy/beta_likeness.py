@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import BetaLikenessRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import checked, choice, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
 
-__all__ = ["BasicBetaLikeness", "EnhancedBetaLikeness"]
+__all__ = ["BasicBetaLikeness", "BetaLikenessRequirement", "EnhancedBetaLikeness"]
+
+_POSITIVE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 
 
+class BetaLikenessRequirement(Requirement):
+    """No sensitive value is more frequent in a class than in the table by more than a factor 1 + beta.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        beta: the largest relative gain (q - p) / p allowed, above 0.
+        kind: ``basic``, or ``enhanced``: the gain is also at most -ln(p).
+        reference: compare with the ``original`` table, or with the ``release``.
+    """
+
+    name: ClassVar[str] = "beta_likeness"
+    expected: ClassVar[str] = "{attribute: ..., beta: 1}"
+    definition: ClassVar[str] = (
+        "No value is more frequent in a class than in the whole table by more than a factor that beta bounds "
+        "(Cao, Karras 2012)."
+    )
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    beta: Annotated[float, checked(the_number("beta, above 0", lambda value: value > 0)), _POSITIVE] = Field(
+        description="The largest relative gain in frequency allowed."
+    )
+    kind: Annotated[Literal["basic", "enhanced"], checked(choice("kind of beta-likeness", ("basic", "enhanced")))] = (
+        Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
+    )
+    reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
+
+
+@register
 @dataclass(frozen=True)
 class BasicBetaLikeness(PrivacyModel):
     """Basic beta-likeness (Cao and Karras 2012, definition 2).
@@ -63,6 +98,7 @@ class BasicBetaLikeness(PrivacyModel):
         return {"beta": None if unbounded else worst}
 
 
+@register
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
     """Enhanced beta-likeness (Cao and Karras 2012, definition 3).

@@ -2,18 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import CKSafetyRequirement
+from kanon_sql.spec.checks import checked, fail, integer, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 from kanon_sql.sql import Sql, render
 
-__all__ = ["CKSafetyModel"]
+__all__ = ["ABOUT_BELIEF", "Belief", "CKSafetyModel", "CKSafetyRequirement", "pieces", "up_to"]
+
+MOST_IMPLICATIONS = 10
+"""What a class is measured by grows with the number of ways to write k + 1 as a sum: 56 for 10, and 1,002 for 21."""
 
 
+def up_to(what: str, most: int) -> Callable[[object], int]:
+    """A check for a whole number from 0 to ``most``."""
+
+    def check(value: object) -> int:
+        found = integer(what, 0)(value)
+        if found > most:
+            fail(f"expected {what}, at most {most}, got {found}")
+        return found
+
+    return check
+
+
+def pieces(most: int) -> WithJsonSchema:
+    """A whole number from 0 to ``most``, in a schema."""
+    return WithJsonSchema({"type": "integer", "minimum": 0, "maximum": most})
+
+
+Belief = Annotated[
+    float,
+    checked(the_number("c, a probability above 0 and at most 1", lambda value: 0 < value <= 1)),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
+]
+
+
+ABOUT_BELIEF = "No person's value may be believed with this probability or a larger one."
+
+
+class CKSafetyRequirement(Requirement):
+    """An attacker with any k basic implications about the table believes no value of a person with probability c.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        c: what every belief stays below.
+        k: how many implications the attacker knows.
+    """
+
+    name: ClassVar[str] = "ck_safety"
+    expected: ClassVar[str] = "{attribute: ..., c: 0.7, k: 2}"
+    definition: ClassVar[str] = (
+        "No value of any person is believed with the probability c, by an attacker who knows any k "
+        "implications (Martin et al. 2007)."
+    )
+    not_certified: ClassVar[str] = "it is the worst over what an attacker may know of k others"
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    c: Belief = Field(description=ABOUT_BELIEF)
+    k: Annotated[int, checked(up_to("k, a number of implications", MOST_IMPLICATIONS)), pieces(MOST_IMPLICATIONS)] = (
+        Field(description="How many implications (if one person has this, another has that) an attacker may know.")
+    )
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """One for each k."""
+        return (self.name, self.attribute, self.k)
+
+
+@register
 @dataclass(frozen=True)
 class CKSafetyModel(PrivacyModel):
     """(c,k)-safety (Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-case background knowledge, ICDE 2007).

@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import DeltaDisclosureRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
 
-__all__ = ["DeltaDisclosureModel"]
+__all__ = ["DeltaDisclosureModel", "DeltaDisclosureRequirement"]
+
+_POSITIVE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 
 
+class DeltaDisclosureRequirement(Requirement):
+    """No sensitive value is much more or much less frequent in a class than in the table.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        delta: the absolute logarithm (base 2) of the ratio of the two frequencies is below this.
+        reference: compare with the ``original`` table, or with the ``release``.
+    """
+
+    name: ClassVar[str] = "delta_disclosure"
+    expected: ClassVar[str] = "{attribute: ..., delta: 1.5}"
+    definition: ClassVar[str] = (
+        "The shares of every value in a class and in the table differ by a factor that delta bounds "
+        "(Brickell, Shmatikov 2008)."
+    )
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    delta: Annotated[float, checked(the_number("delta, above 0", lambda value: value > 0)), _POSITIVE] = Field(
+        description="The bound of the logarithm (base 2) of the ratio of frequencies."
+    )
+    reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
+
+
+@register
 @dataclass(frozen=True)
 class DeltaDisclosureModel(PrivacyModel):
     """delta-disclosure privacy (Brickell and Shmatikov 2008, section 4).

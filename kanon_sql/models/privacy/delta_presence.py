@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
-from kanon_sql.spec import DeltaPresenceRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import Fault, checked, share
+from kanon_sql.spec.population import (
+    ABOUT_POPULATION,
+    OfPopulation,
+    Population,
+)
 from kanon_sql.sql import Sql, render
 
-__all__ = ["DeltaPresenceModel"]
+__all__ = ["DeltaPresenceModel", "DeltaPresenceRequirement"]
+
+_SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 
 
+class DeltaPresenceRequirement(OfPopulation):
+    """The probability that a person of a population is in the table stays between two bounds.
+
+    Attributes:
+        population: the population table.
+        person: its column of persons; None for the unit, or for rows.
+        delta_min: the smallest probability allowed.
+        delta_max: the largest probability allowed.
+    """
+
+    name: ClassVar[str] = "delta_presence"
+    expected: ClassVar[str] = "{population: ..., delta_max: 0.5}"
+    definition: ClassVar[str] = (
+        "The probability that a person of the population is in the release lies between two bounds (Nergiz, "
+        "Atzori, Clifton 2007)."
+    )
+    not_certified: ClassVar[str] = "it compares each class with a population table"
+
+    population: Population = Field(description=ABOUT_POPULATION)
+    delta_max: Annotated[float, checked(share("delta_max")), _SHARE] = Field(
+        description="The largest probability that a person of the population is in the table."
+    )
+    delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
+        default=0.0,
+        description="The smallest such probability; above 0 a release leaves no person out.",
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """The smallest is not above the largest."""
+        if value is not None and value.delta_min > value.delta_max:
+            yield Fault(("delta_min",), "delta_min is above delta_max, so nothing could satisfy both")
+
+
+@register
 @dataclass(frozen=True)
 class DeltaPresenceModel(PopulationModel):
     """(delta_min, delta_max)-presence (Nergiz, Atzori, Clifton, SIGMOD 2007, definition 2).

@@ -19,8 +19,9 @@ from math import ceil, exp, fsum, log
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import LDiversityRequirement
 from kanon_sql.sql import Sql, render
 
 __all__ = ["EntropyEstimateLDiversity"]
@@ -35,6 +36,7 @@ SERIES = (1 / 24, 7 / 960, 31 / 8064, 127 / 30720)
 """The coefficients of psi(j + 1/2) - ln j in 1/j^2, with alternating signs."""
 
 
+@register
 @dataclass(frozen=True)
 class EntropyEstimateLDiversity(PrivacyModel):
     """The entropy of the distribution that a class's values are believed to be drawn from is at least ln(l).

@@ -2,15 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import EpsilonPrivacyRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import Fault, checked, choice, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
 
-__all__ = ["EpsilonPrivacyModel"]
+__all__ = ["EpsilonPrivacyModel", "EpsilonPrivacyRequirement"]
 
 
+def _stubbornness(value: object) -> float | str:
+    if isinstance(value, str):
+        return choice("stubbornness: a number of at least 1, or", ("infinite",))(value)
+    return the_number("a stubbornness of at least 1", lambda found: 1 <= found <= 1e15)(value)
+
+
+class EpsilonPrivacyRequirement(Requirement):
+    """That a person is in the table moves no belief in the person's value by more than a factor epsilon.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        epsilon: the largest factor.
+        stubbornness: how many persons' data it takes to move the attacker's mind half way; or ``infinite``.
+        prior: what the attacker believes before the release: ``any`` distribution that gives each value at least one of
+            the persons of the stubbornness, all values alike (``uniform``), or that of the table (``reference``).
+        reference: for a prior other than ``any``: the table of its values, the ``original`` one or the ``release``.
+    """
+
+    name: ClassVar[str] = "epsilon_privacy"
+    expected: ClassVar[str] = "{attribute: ..., epsilon: 2.5, stubbornness: 100}"
+    definition: ClassVar[str] = (
+        "That a person is in the table moves no belief in their value by more than a factor epsilon "
+        "(Machanavajjhala, Gehrke, Goetz 2009)."
+    )
+    not_certified: ClassVar[str] = "it is the worst over the priors of an attacker"
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    epsilon: Annotated[
+        float,
+        checked(the_number("epsilon, a factor above 1", lambda value: value > 1)),
+        WithJsonSchema({"type": "number", "exclusiveMinimum": 1}),
+    ] = Field(description="The largest factor by which a person's presence may move a belief.")
+    stubbornness: Annotated[
+        float | Literal["infinite"],
+        checked(_stubbornness),
+        WithJsonSchema({"anyOf": [{"type": "number", "minimum": 1}, {"const": "infinite"}]}),
+    ] = Field(description="How many persons the attacker's prior belief is worth (the paper's sigma), or infinite.")
+    prior: Annotated[
+        Literal["any", "uniform", "reference"], checked(choice("prior", ("any", "uniform", "reference")))
+    ] = Field(default="any", description="What the attacker believes of the values before the release.")
+    reference: Reference = Field(default="original", description="For a prior. " + ABOUT_REFERENCE)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """One for each attacker."""
+        return (self.name, self.attribute, self.stubbornness, self.prior)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{name: {parameters}}``, the table of a prior's values where it has one."""
+        found = super().to_dict()[self.name]
+        if self.prior == "any":
+            del found["reference"]
+        return {self.name: found}
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """No class is large enough for an attacker that nothing convinces; ``any`` prior compares with no table."""
+        if value is None:
+            return
+        if value.prior == "any" and value.stubbornness == "infinite":
+            why = "no class is large enough for an infinite stubbornness with any prior; name a 'prior', or a number"
+            yield Fault(("stubbornness",), why)
+        if value.prior == "any" and "reference" in given:
+            yield Fault(("reference",), "'reference' is for a 'prior' of the table's values; leave it out", True)
+
+
+@register
 @dataclass(frozen=True)
 class EpsilonPrivacyModel(PrivacyModel):
     """epsilon-privacy (Machanavajjhala, Gehrke, Goetz: Data publishing against realistic adversaries, VLDB 2009).

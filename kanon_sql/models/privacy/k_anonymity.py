@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec import KAnonymityRequirement, Requirement
 
 __all__ = ["KAnonymityModel"]
 
 
+@register
 @dataclass(frozen=True)
 class KAnonymityModel(PrivacyModel):
     """k-anonymity (Samarati 2001, definition 2.1; Sweeney 2002, definition 3).

@@ -2,16 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
-from kanon_sql.spec import KMapRequirement, Requirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import Fault, checked, choice, integer
+from kanon_sql.spec.population import (
+    ABOUT_FRACTION,
+    ABOUT_POPULATION,
+    OfPopulation,
+    Population,
+    SamplingFraction,
+    Significance,
+)
+from kanon_sql.spec.requirement import Requirement
 
-__all__ = ["KMapModel"]
+__all__ = ["KMapModel", "KMapRequirement"]
+
+_SIZES = ("zero_truncated_poisson", "poisson")
 
 
+class KMapRequirement(OfPopulation):
+    """Every released row could be any of at least ``k`` persons of a population.
+
+    Attributes:
+        population: the population table; None for an estimate.
+        person: its column of persons; None for the unit, or for rows.
+        k: the fewest persons that a released row may stand for.
+        sampling_fraction: rows of the source (or persons) per person of its population; None for a population table.
+        estimator: how many rows the sample has of a class of the population, for an estimate.
+        significance: for an estimate, the largest probability that a class of fewer than ``k`` persons passes.
+    """
+
+    name: ClassVar[str] = "k_map"
+    expected: ClassVar[str] = "{population: ..., k: 5}, or {sampling_fraction: 0.01, k: 5}"
+    definition: ClassVar[str] = (
+        "Every row stands for at least k persons of a population; where none is named, this is estimated "
+        "(Sweeney 2001; El Emam, Dankar 2008)."
+    )
+    not_certified: ClassVar[str] = "it counts the persons of a population table under each class"
+
+    population: Population | None = Field(default=None, description=ABOUT_POPULATION)
+    k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+        description="The fewest persons of the population that a row may stand for."
+    )
+    sampling_fraction: SamplingFraction = Field(default=None, description=ABOUT_FRACTION)
+    estimator: Annotated[
+        Literal["zero_truncated_poisson", "poisson"] | None, checked(choice("estimator of class sizes", _SIZES))
+    ] = Field(
+        default=None,
+        description="For an estimate: how many rows the source has of a class; zero_truncated_poisson by default.",
+    )
+    significance: Significance = Field(
+        default=None,
+        description="For an estimate: the largest probability that a class of fewer than k persons passes; "
+        "0.01 by default.",
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Either a population table, or a sampling fraction."""
+        if given.get("population") is None and given.get("sampling_fraction") is None:
+            yield Fault(
+                (),
+                "missing 'population': a table of all its persons; or 'sampling_fraction', the share of the "
+                "population that is in the source, for an estimate",
+                True,
+            )
+        if given.get("sampling_fraction") is not None and given.get("person") is not None:
+            yield Fault(("person",), "'person' is a column of a 'population' table, and there is none", True)
+        for key in ("sampling_fraction", "estimator", "significance"):
+            if given.get("population") is not None and given.get(key) is not None:
+                yield Fault(
+                    (key,), f"{key!r} is for an estimate without a 'population' table; leave one of both out", True
+                )
+
+
+@register
 @dataclass(frozen=True)
 class KMapModel(PopulationModel):
     """k-map (Sweeney, Computational Disclosure Control, PhD thesis, MIT 2001): the journalist's k-anonymity.

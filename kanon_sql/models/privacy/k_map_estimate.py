@@ -7,7 +7,8 @@ from math import ceil, exp, expm1, lgamma, log, log1p, pi
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
-from kanon_sql.spec import KMapRequirement
+from kanon_sql.models.privacy.k_map import KMapRequirement
+from kanon_sql.models.privacy.registry import register
 
 __all__ = ["SIGNIFICANCE", "KMapEstimateModel", "critical_size", "largest_k", "tail"]
 
@@ -18,6 +19,7 @@ LARGE = 1e6
 """A mean from which on a tail is bounded instead of added up."""
 
 
+@register
 @dataclass(frozen=True)
 class KMapEstimateModel(PrivacyModel):
     """k-map (Sweeney 2001) of a population that is not there, by the sizes of a sample's classes.

@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
-from kanon_sql.spec import ConsistencyKind, KKAnonymityRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import Fault, checked, choice, integer
+from kanon_sql.spec.requirement import Requirement
 
-__all__ = ["KKAnonymityModel"]
+__all__ = ["KKAnonymityModel", "KKAnonymityRequirement"]
+
+ConsistencyKind = Literal["kk", "1k", "k1", "global_1k"]
+"""Which of the notions is asked for."""
+
+
+class KKAnonymityRequirement(Requirement):
+    """Records of the source and rows of the release are consistent with at least ``k`` of one another.
+
+    A row is consistent with a record when each of its cells covers the record's value. k-anonymity implies all of these
+    notions, and is none of them.
+
+    Attributes:
+        k: how many.
+        kind: ``1k``, every record is consistent with k rows; ``k1``, every row is with k records; ``kk``, both;
+            ``global_1k``, every record has k rows that it may be in some assignment of all rows to records.
+    """
+
+    name: ClassVar[str] = "kk_anonymity"
+    expected: ClassVar[str] = "{k: 5} or a whole number, or {k: 5, kind: global_1k}"
+    definition: ClassVar[str] = (
+        "Every row fits k records of the source, every record k rows, or one of both, as its kind says. It is "
+        "weaker than k-anonymity (Gionis, Mazza, Tassa 2008)."
+    )
+    not_certified: ClassVar[str] = "it matches every row of the release with the records of the source"
+    counts_persons: ClassVar[bool] = False
+
+    k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+        description="How many rows a record, and how many records a row is consistent with at least."
+    )
+    kind: Annotated[ConsistencyKind, checked(choice("kind of kk_anonymity", get_args(ConsistencyKind)))] = Field(
+        default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments."
+    )
+
+    @property
+    def attribute(self) -> None:
+        """No sensitive attribute."""
+        return None
+
+    def misfits(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object) -> Iterator[Fault]:
+        """It is about rows: a person with several rows would be behind several of them."""
+        if unit is not None:
+            yield Fault(
+                (),
+                "kk_anonymity compares records with rows, and a person with several rows has several records, which "
+                "an attacker knows to be one person's; leave 'unit' out to protect rows, or use k_anonymity",
+                True,
+            )
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """``kk_anonymity: 5`` is ``kk_anonymity: {k: 5}``."""
+        return {"k": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @classmethod
+    def _body_schema(cls, inner: dict[str, Any]) -> dict[str, Any]:
+        return {"anyOf": [inner, {"type": "integer", "minimum": 1}]}
+
 
 _NOTATIONS = {"kk": "({k},{k})", "1k": "(1,{k})", "k1": "({k},1)", "global_1k": "global (1,{k})"}
 
 
+@register
 @dataclass(frozen=True)
 class KKAnonymityModel(PrivacyModel):
     """k-anonymity revisited (Gionis, Mazza, Tassa: k-Anonymization revisited, ICDE 2008).

@@ -10,17 +10,161 @@ holds is disclosed, however many other values there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, exp, fsum, log
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import LDiversityRequirement
+from kanon_sql.spec.checks import (
+    Fault,
+    checked,
+    choice,
+    fail,
+    number,
+    plain_number,
+    the_number,
+)
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_COLUMNS,
+    ABOUT_OTHERS,
+    Attribute,
+    Columns,
+    Others,
+    Requirement,
+    Values,
+    one_grouping,
+)
 
-__all__ = ["DistinctLDiversity", "EntropyLDiversity", "RecursiveCLDiversity"]
+__all__ = ["DistinctLDiversity", "EntropyLDiversity", "LDiversityRequirement", "RecursiveCLDiversity"]
+
+
+def _diversity(value: object) -> int | float:
+    found = number("l, at least 1")(value)
+    if found < 1:
+        fail(f"expected l, a number of at least 1, got {found}")
+    return plain_number(found) if not isinstance(value, int) else value
+
+
+class LDiversityRequirement(Requirement):
+    """Every equivalence class has ``l`` well-represented values of a sensitive attribute.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        l: how many values; a whole number, except that for entropy any number >= 1 will do.
+        kind: ``distinct`` (l different values), ``entropy`` (entropy >= log l),
+            ``recursive`` (r1 < c * (r_l + ... + r_m), counts in descending order) or
+            ``npd_recursive`` (recursive, except for values that may be disclosed, and for values
+            that must not be excluded).
+        c: the factor of (npd-)recursive (c, l)-diversity, the paper's c1; None otherwise.
+        estimator: of entropy: ``shannon``, that of the values in the class, or ``grassberger``, an estimate of that
+            behind them; None for the other kinds, and for Shannon's by default.
+        c2: the least share of each value of ``forbid_negative`` in a class; None without such values.
+        allow_positive: values whose positive disclosure is allowed (the paper's Y).
+        forbid_negative: values whose negative disclosure is not allowed (the paper's W).
+        quasi_identifiers: those that classes are made by; None for all of the spec.
+        others_as_quasi_identifiers: classes are made by the other sensitive attributes too.
+    """
+
+    name: ClassVar[str] = "l_diversity"
+    expected: ClassVar[str] = "{attribute: ..., l: 3, kind: distinct}"
+    definition: ClassVar[str] = (
+        "The sensitive attribute has at least l well-represented values in every class, by the kind that is "
+        "named: different ones, or spread so that none is too frequent (Machanavajjhala et al. 2007)."
+    )
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    l: Annotated[int | float, checked(_diversity), WithJsonSchema({"type": "number", "minimum": 1})] = Field(  # noqa: E741
+        description="How many well-represented values each equivalence class has."
+    )
+    kind: Annotated[
+        Literal["distinct", "entropy", "recursive", "npd_recursive"],
+        checked(choice("kind of l-diversity", ("distinct", "entropy", "recursive", "npd_recursive"))),
+    ] = Field(default="distinct", description="What well-represented means.")
+    c: Annotated[
+        float | None,
+        checked(the_number("c, above 0", lambda value: value > 0)),
+        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0}),
+    ] = Field(default=None, description="The factor of recursive (c, l)-diversity.")
+    estimator: Annotated[
+        Literal["shannon", "grassberger"] | None,
+        checked(choice("estimator of entropy", ("shannon", "grassberger"))),
+        WithJsonSchema({"anyOf": [{"enum": ["shannon", "grassberger"]}, {"type": "null"}]}),
+    ] = Field(
+        default=None,
+        description="For entropy: of the class's own values (shannon, the default), or of what they are a sample of.",
+    )
+    c2: Annotated[
+        float | None,
+        checked(the_number("c2, above 0 and at most 1", lambda value: 0 < value <= 1)),
+        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1}),
+    ] = Field(default=None, description="For npd_recursive: the least share of every value of forbid_negative.")
+    allow_positive: Values = Field(
+        default=None, description="For npd_recursive: values that may be known to belong to a person."
+    )
+    forbid_negative: Values = Field(
+        default=None, description="For npd_recursive: values that must not be known to belong to no person."
+    )
+    quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
+    others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)
+
+    @property
+    def never_grows(self) -> str | None:
+        """The npd-recursive kind, and estimates."""
+        known = self.kind in ("distinct", "entropy", "recursive") and self.estimator != "grassberger"
+        return None if known else "with a state, use kind: distinct, entropy (by its own values) or recursive"
+
+    @property
+    def rows_only(self) -> str | None:
+        """The npd-recursive kind: its shares are of rows."""
+        return "l_diversity of kind npd_recursive" if self.kind == "npd_recursive" else None
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """The values that the npd-recursive kind lists."""
+        return super().value_facts() if self.kind == "npd_recursive" else iter(())
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """``c`` goes with (npd-)recursive, values with npd-recursive; entropy alone takes an l that is not whole."""
+        which = given.get("kind", "distinct")
+        if which in ("recursive", "npd_recursive") and "c" not in given:
+            yield Fault((), "missing 'c': recursive l-diversity needs a factor above 0", True)
+        if which in ("distinct", "entropy") and "c" in given:
+            yield Fault(("c",), f"'c' belongs to kind: recursive, and this is {which}", True)
+        if given.get("estimator") is not None and which in ("distinct", "recursive", "npd_recursive"):
+            yield Fault(("estimator",), f"'estimator' belongs to kind: entropy, and this is {which}", True)
+        wanted = given.get("l")
+        fractional = isinstance(wanted, float | Decimal) and Decimal(wanted).is_finite() and float(wanted) % 1 != 0
+        if which in ("distinct", "recursive", "npd_recursive") and fractional:
+            yield Fault(("l",), f"expected l, a whole number for kind: {which}, got one with a fraction")
+        yield from _npd(given, which)
+        yield from one_grouping(given)
+
+
+def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
+    """What npd-recursive diversity asks for, and what the other kinds do not take."""
+    own = ("c2", "allow_positive", "forbid_negative")
+    if which != "npd_recursive":
+        for key in own:
+            if key in given and which in ("distinct", "entropy", "recursive"):
+                yield Fault((key,), f"'{key}' belongs to kind: npd_recursive, and this is {which}", True)
+        return
+    if "allow_positive" not in given and "forbid_negative" not in given:
+        why = "npd_recursive needs values: allow_positive, forbid_negative or both; without any use kind: recursive"
+        yield Fault((), why, True)
+    if "forbid_negative" in given and "c2" not in given:
+        yield Fault((), "missing 'c2': the least share of every value of forbid_negative, such as 0.1", True)
+    if "c2" in given and "forbid_negative" not in given:
+        yield Fault(("c2",), "'c2' is about the values of 'forbid_negative', which is missing", True)
+    if given.get("l") == 1:
+        yield Fault(("l",), "expected l, at least 2 for kind: npd_recursive, got 1")
 
 
 @dataclass(frozen=True)
@@ -48,6 +192,7 @@ class _LDiversity(PrivacyModel):
         return ceil(self.l)
 
 
+@register
 @dataclass(frozen=True)
 class DistinctLDiversity(_LDiversity):
     """Distinct l-diversity: at least l different values.
@@ -95,6 +240,7 @@ class DistinctLDiversity(_LDiversity):
         return {"l": None if worst is None else int(worst)}
 
 
+@register
 @dataclass(frozen=True)
 class EntropyLDiversity(_LDiversity):
     """Entropy l-diversity: the entropy of the class's values is at least ln(l).
@@ -143,6 +289,7 @@ class EntropyLDiversity(_LDiversity):
         return {"l": None if worst is None else exp(worst)}
 
 
+@register
 @dataclass(frozen=True)
 class RecursiveCLDiversity(_LDiversity):
     """Recursive (c,l)-diversity: r1 < c (r_l + ... + r_m), counts in descending order.

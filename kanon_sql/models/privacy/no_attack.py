@@ -7,16 +7,72 @@ out even counts as an attack.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
 from typing import Any, ClassVar, Self
+
+from pydantic import Field
 
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
-from kanon_sql.spec import NoAttackRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.checks import Fault
+from kanon_sql.spec.population import ABOUT_POPULATION, OfPopulation, Population
+from kanon_sql.spec.prices import ABOUT_COST, ABOUT_GAIN, Cost, Price
 
-__all__ = ["NoAttackModel", "NoAttackPopulationModel"]
+__all__ = ["NoAttackModel", "NoAttackPopulationModel", "NoAttackRequirement", "OfAttacker"]
 
 
+class OfAttacker(OfPopulation):
+    """A requirement on what an attacker gains and pays.
+
+    Attributes:
+        gain: the attacker's, of a record that is re-identified.
+        cost: of trying it with a record.
+        population: a journalist's, who looks for the record there; None for a prosecutor, who knows that it is in the
+            table.
+        person: the population's column of persons; None for the unit, or for rows.
+    """
+
+    gain: Price = Field(description=ABOUT_GAIN)
+    cost: Cost = Field(description=ABOUT_COST)
+    population: Population | None = Field(
+        default=None, description=ABOUT_POPULATION + " Without one, the attacker knows who is in the table."
+    )
+
+    @property
+    def even(self) -> Fraction:
+        """Among how many an attack comes out even: gain over cost, exactly as they were written."""
+        return Fraction(Decimal(str(self.gain))) / Fraction(Decimal(str(self.cost)))
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A column of persons goes with a population."""
+        if given.get("population") is None and given.get("person") is not None:
+            yield Fault(("person",), "'person' is a column of a 'population' table, and there is none", True)
+
+
+class NoAttackRequirement(OfAttacker):
+    """No attack on a record pays: what it costs is more than what it gains, times the probability of success."""
+
+    name: ClassVar[str] = "no_attack"
+    expected: ClassVar[str] = "{gain: 300, cost: 4}"
+    definition: ClassVar[str] = (
+        "Finding a person is expected to cost an attacker more than it gains, at the prices that are named "
+        "(Wan et al. 2015)."
+    )
+    not_certified: ClassVar[str] = "it weighs what an attack costs and gains"
+
+    @property
+    def least(self) -> int:
+        """How many rows, or persons of the population, keep an attack from paying: more than gain over cost."""
+        return floor(self.even) + 1
+
+
+@register
 @dataclass(frozen=True)
 class NoAttackModel(KAnonymityModel):
     """Of a prosecutor, who knows that a person is in the table: every class has more rows than gain over cost."""
@@ -35,6 +91,7 @@ class NoAttackModel(KAnonymityModel):
         return f"no attack pays: {super().notation}"
 
 
+@register
 @dataclass(frozen=True)
 class NoAttackPopulationModel(KMapModel):
     """Of a journalist, who looks in a population: every class stands for more persons than gain over cost."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import LDiversityRequirement
+from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+from kanon_sql.models.privacy.registry import register
 
 __all__ = ["NpdRecursiveDiversity"]
 
 
+@register
 @dataclass(frozen=True)
 class NpdRecursiveDiversity(PrivacyModel):
     """Negative/positive disclosure-recursive (c1, c2, l)-diversity (Machanavajjhala et al. 2007, section 4.3).

@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import PSensitiveRequirement
+from kanon_sql.spec.checks import Fault, checked, integer
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 
-__all__ = ["PSensitiveModel"]
+__all__ = ["PSensitiveModel", "PSensitiveRequirement"]
+
+_COUNT = WithJsonSchema({"type": "integer", "minimum": 1})
 
 
+class PSensitiveRequirement(Requirement):
+    """Every equivalence class is k-anonymous and holds at least p different sensitive values.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        p: how many different values, at most ``k``.
+        k: the size of the smallest class.
+    """
+
+    name: ClassVar[str] = "p_sensitive_k_anonymity"
+    expected: ClassVar[str] = "{attribute: ..., p: 2, k: 5}"
+    definition: ClassVar[str] = "Every class has at least k rows and p different sensitive values (Truta, Vinay 2006)."
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    p: Annotated[int, checked(integer("p", 1)), _COUNT] = Field(
+        description="How many different sensitive values each equivalence class has."
+    )
+    k: Annotated[int, checked(integer("k", 1)), _COUNT] = Field(
+        description="The size of the smallest equivalence class."
+    )
+
+    @property
+    def never_grows(self) -> str | None:
+        """Nothing: a union of classes inherits it."""
+        return None
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """P is at most k (Truta and Vinay 2006, definition 2)."""
+        if value is not None and value.p > value.k:
+            yield Fault(("p",), f"expected p, at most k = {value.k}, got {value.p}")
+
+
+@register
 @dataclass(frozen=True)
 class PSensitiveModel(PrivacyModel):
     """p-sensitive k-anonymity (Truta and Vinay 2006, definition 2).

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec import KAnonymityRequirement
 
 __all__ = ["PersonalKModel"]
 
 
+@register
 @dataclass(frozen=True)
 class PersonalKModel(PrivacyModel):
     """Personalized k-anonymity (Gedik and Liu, ICDCS 2005, section 2): every person has a k of their own.

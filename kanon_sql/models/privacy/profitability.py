@@ -12,13 +12,47 @@ Never monotone: generalizing lowers p, and the benefit as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar, Self
 
-from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.models.privacy.population import PopulationModel
-from kanon_sql.spec import ProfitabilityRequirement
+from pydantic import Field
 
-__all__ = ["ProfitabilityModel", "ProfitabilityPopulationModel"]
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.no_attack import OfAttacker
+from kanon_sql.models.privacy.population import PopulationModel
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec.prices import ABOUT_BENEFIT, ABOUT_LOSS, Cost, Price, Prices
+
+__all__ = ["ProfitabilityModel", "ProfitabilityPopulationModel", "ProfitabilityRequirement"]
+
+
+class ProfitabilityRequirement(OfAttacker):
+    """Every record that is released earns the publisher something, also where attacking it pays.
+
+    Attributes:
+        benefit: the publisher's, of a record that is released with all of its detail.
+        loss: the publisher's, of a record that is re-identified.
+    """
+
+    name: ClassVar[str] = "profitability"
+    expected: ClassVar[str] = Prices.expected
+    definition: ClassVar[str] = (
+        "Every record earns its publisher more than an attack on it is expected to cost, at the prices that "
+        "are named. It protects no person by itself (Wan et al. 2015)."
+    )
+    not_certified: ClassVar[str] = "it weighs what a publisher earns and loses"
+    never_in_ledger: ClassVar[str] = (
+        "with a ledger, releases are judged by their joint classes, which have labels of several levels, so that what "
+        "a record of one earns is not known; use no_attack"
+    )
+
+    benefit: Cost = Field(description=ABOUT_BENEFIT)
+    loss: Price = Field(description=ABOUT_LOSS)
+
+    @property
+    def deterred(self) -> int:
+        """How many rows, or persons of the population, an attack is not tried among: one that comes out even is not."""
+        return ceil(self.even)
 
 
 @dataclass(frozen=True)
@@ -64,6 +98,7 @@ class _Payout(PrivacyModel):
         return {"payout": None if unbounded else worst}
 
 
+@register
 @dataclass(frozen=True)
 class ProfitabilityModel(_Payout):
     """Of a prosecutor, who knows that a person is in the table, and picks one of the rows or persons of the class."""
@@ -83,6 +118,7 @@ class ProfitabilityModel(_Payout):
         return "every record earns something"
 
 
+@register
 @dataclass(frozen=True)
 class ProfitabilityPopulationModel(_Payout, PopulationModel):
     """Of a journalist, who succeeds with 1 over the persons of a population that the class stands for.

@@ -6,11 +6,11 @@ Adding a model is one file: its requirement (the keys of a spec) and its declara
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
+from typing import TypeVar
 
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.lazy import import_all
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
@@ -23,80 +23,39 @@ from kanon_sql.spec import (
 
 __all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
 
-_BUILT_IN: tuple[tuple[str, str, str], ...] = (
-    ("k_anonymity", "k_anonymity", "KAnonymityModel"),
-    ("k_anonymity", "personal_k", "PersonalKModel"),
-    ("l_diversity", "l_diversity", "DistinctLDiversity"),
-    ("l_diversity", "l_diversity", "EntropyLDiversity"),
-    ("l_diversity", "entropy_estimate", "EntropyEstimateLDiversity"),
-    ("l_diversity", "l_diversity", "RecursiveCLDiversity"),
-    ("l_diversity", "npd_diversity", "NpdRecursiveDiversity"),
-    ("t_closeness", "t_closeness", "TCloseness"),
-    ("t_closeness", "t_closeness", "OrderedTCloseness"),
-    ("t_closeness", "t_closeness", "HierarchicalTCloseness"),
-    ("alpha_k_anonymity", "alpha_k_anonymity", "AlphaKAnonymityModel"),
-    ("p_sensitive_k_anonymity", "p_sensitive", "PSensitiveModel"),
-    ("beta_likeness", "beta_likeness", "BasicBetaLikeness"),
-    ("beta_likeness", "beta_likeness", "EnhancedBetaLikeness"),
-    ("delta_disclosure", "delta_disclosure", "DeltaDisclosureModel"),
-    ("ck_safety", "ck_safety", "CKSafetyModel"),
-    ("privacy_skyline", "skyline", "PrivacySkylineModel"),
-    ("epsilon_privacy", "epsilon_privacy", "EpsilonPrivacyModel"),
-    ("k_map", "k_map", "KMapModel"),
-    ("k_map", "k_map_estimate", "KMapEstimateModel"),
-    ("delta_presence", "delta_presence", "DeltaPresenceModel"),
-    ("bayes_optimal", "bayes_optimal", "BayesOptimalModel"),
-    ("risk", "risk", "RiskModel"),
-    ("kk_anonymity", "kk_anonymity", "KKAnonymityModel"),
-    ("risk", "risk", "RiskEstimateModel"),
-    ("risk", "risk", "PopulationRiskModel"),
-    ("population_uniqueness", "population_uniqueness", "PopulationUniquenessModel"),
-    ("no_attack", "no_attack", "NoAttackModel"),
-    ("no_attack", "no_attack", "NoAttackPopulationModel"),
-    ("profitability", "profitability", "ProfitabilityModel"),
-    ("profitability", "profitability", "ProfitabilityPopulationModel"),
-)
-"""The requirement that asks for a model, its file, which is imported when it is asked for, and its name there."""
+M = TypeVar("M", bound=PrivacyModel)
 
-_ADDED: list[type[PrivacyModel]] = []
-"""Models that were registered from outside."""
-
-
-def _models(requirement: str | None = None) -> Iterator[type[PrivacyModel]]:
-    """The models that a requirement may ask for, one after the other; all of them without one."""
-    for name, file, model in _BUILT_IN:
-        if requirement in (None, name):
-            found: type[PrivacyModel] = getattr(import_module(f"kanon_sql.models.privacy.{file}"), model)
-            yield found
-    yield from _ADDED
+_MODELS: list[type[PrivacyModel]] = []
+"""Those that were registered, by the modules of this package or from outside."""
 
 
 def registered() -> tuple[type[PrivacyModel], ...]:
     """All privacy models."""
-    return tuple(_models())
+    import_all(__package__)
+    return tuple(_MODELS)
 
 
-def register(model: type[PrivacyModel]) -> type[PrivacyModel]:
+def register(model: type[M]) -> type[M]:
     """Add a privacy model, and its requirement if specs do not know it yet; a decorator of its class.
 
     Its template is ``models/privacy/<name>``, in the package or in a directory of
     :func:`kanon_sql.sql.add_template_directory`.
 
     Raises:
-        ValueError: another model, or another requirement, has the name.
+        ValueError: a model of another requirement, or another requirement, has the name.
     """
-    there = registered()
-    if any(known.name == model.name for known in there if known is not model):
+    others = [known for known in _MODELS if known.requirement is not model.requirement]
+    if any(known.name == model.name for known in others):
         raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")
     register_requirement(model.requirement)
-    if model not in there:
-        _ADDED.append(model)
+    if model not in _MODELS:
+        _MODELS.append(model)
     return model
 
 
 def forget(model: type[PrivacyModel]) -> None:
     """Take a model back that :func:`register` added, and its requirement, if no other model has it."""
-    _ADDED.remove(model)
+    _MODELS.remove(model)
     if all(known.requirement is not model.requirement for known in registered()):
         forget_requirement(model.requirement)
 
@@ -120,7 +79,7 @@ def model_of(requirement: Requirement) -> PrivacyModel:
             "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
             "alone, give check a spec with k_anonymity and the k that anonymize printed"
         )
-    for kind in _models(requirement.name):
+    for kind in registered():
         if kind.requirement is type(requirement) and (model := kind.of(requirement)) is not None:
             return model
     raise LookupError(f"no privacy model is registered for {requirement.name}")

@@ -4,16 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief, pieces, up_to
+from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import PrivacySkylineRequirement
+from kanon_sql.spec.checks import checked
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 from kanon_sql.sql import Sql, render
 
-__all__ = ["PrivacySkylineModel"]
+__all__ = ["PrivacySkylineModel", "PrivacySkylineRequirement"]
+
+MOST_PIECES = 20
 
 
+class PrivacySkylineRequirement(Requirement):
+    """An attacker with l, k and m facts of three kinds believes no person's value with probability c: a skyline point.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        l: how many values the attacker knows a person not to have.
+        k: how many others' values the attacker knows.
+        m: of how many others the attacker knows that, if they have a value, the person has it too.
+        c: what every belief stays below.
+    """
+
+    name: ClassVar[str] = "privacy_skyline"
+    expected: ClassVar[str] = "{attribute: ..., l: 1, k: 3, m: 0, c: 0.7}"
+    definition: ClassVar[str] = (
+        "No value of any person is believed with the probability c, by an attacker who knows a number of "
+        "facts of the person, of others, and of the family (Chen, LeFevre, Ramakrishnan 2007)."
+    )
+    not_certified: ClassVar[str] = "it is the worst over three kinds of knowledge"
+    counts_persons: ClassVar[bool] = False
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    l: Annotated[int, checked(up_to("l, a number of values", MOST_PIECES)), pieces(MOST_PIECES)] = Field(  # noqa: E741
+        default=0, description="How many values an attacker may know a person not to have."
+    )
+    k: Annotated[int, checked(up_to("k, a number of persons", MOST_PIECES)), pieces(MOST_PIECES)] = Field(
+        default=0, description="How many other persons' values an attacker may know."
+    )
+    m: Annotated[int, checked(up_to("m, a number of persons", MOST_PIECES)), pieces(MOST_PIECES)] = Field(
+        default=0, description="Of how many others an attacker may know that the person has a value if they have it."
+    )
+    c: Belief = Field(description=ABOUT_BELIEF)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """One for each point."""
+        return (self.name, self.attribute, self.l, self.k, self.m)
+
+
+@register
 @dataclass(frozen=True)
 class PrivacySkylineModel(PrivacyModel):
     """One point of a privacy skyline (Chen, LeFevre, Ramakrishnan: Privacy skyline, VLDB 2007).

@@ -7,19 +7,119 @@ The distance is that of earth moving: the least mass times distance that turns o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import QuasiIdentifier, TClosenessRequirement
+from kanon_sql.models.privacy.registry import register
+from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.spec.checks import (
+    Fault,
+    checked,
+    choice,
+    share,
+)
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_OTHERS,
+    ABOUT_REFERENCE,
+    Attribute,
+    Others,
+    Reference,
+    Requirement,
+)
 
-__all__ = ["Distance", "HierarchicalTCloseness", "OrderedTCloseness", "TCloseness", "closeness_among"]
+__all__ = [
+    "Distance",
+    "HierarchicalTCloseness",
+    "OrderedTCloseness",
+    "TCloseness",
+    "TClosenessRequirement",
+    "closeness_among",
+]
+
+
+class TClosenessRequirement(Requirement):
+    """The distribution of an attribute in every equivalence class is at most ``t`` from that in the table.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        t: the largest distance allowed, between 0 and 1.
+        distance: how far apart two values are: all alike (``equal``), by their ranks
+            (``ordered``: numbers and dates), or by where they meet in a hierarchy (``hierarchical``).
+        hierarchy: the attribute's own hierarchy, for the hierarchical distance.
+        reference: compare with the ``original`` table, or with the ``release``.
+        others_as_quasi_identifiers: classes are made by the other sensitive attributes too.
+    """
+
+    name: ClassVar[str] = "t_closeness"
+    expected: ClassVar[str] = "{attribute: ..., t: 0.3}"
+    definition: ClassVar[str] = (
+        "In every class the sensitive attribute is distributed as in the whole table, up to the distance t "
+        "(Li, Li, Venkatasubramanian 2007)."
+    )
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    t: Annotated[float, checked(share("t")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})] = Field(
+        description="The largest distance between the distributions, from 0 to 1."
+    )
+    distance: Annotated[
+        Literal["equal", "ordered", "hierarchical"],
+        checked(choice("distance", ("equal", "ordered", "hierarchical"))),
+    ] = Field(default="equal", description="How far apart two values are.")
+    hierarchy: QuasiIdentifier | None = Field(
+        default=None, description="For hierarchical: the attribute's hierarchy, as that of a quasi-identifier."
+    )
+    reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
+    others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A hierarchy goes with the hierarchical distance, and says nothing of levels to release."""
+        which = given.get("distance", "equal")
+        if which == "hierarchical" and "hierarchy" not in given:
+            yield Fault((), "missing 'hierarchy': the hierarchical distance needs one, such as {file: ...}", True)
+        if which in ("equal", "ordered") and "hierarchy" in given:
+            yield Fault(("hierarchy",), f"'hierarchy' belongs to distance: hierarchical, and this is {which}", True)
+        if value is not None and value.hierarchy is not None:
+            if value.hierarchy.point is not None:
+                yield Fault(
+                    ("hierarchy", "point"), "a point is two columns, and this attribute is one; use another kind", True
+                )
+            for field in sorted({"minimum_level", "maximum_level", "weight", "as_"} & value.hierarchy.model_fields_set):
+                key = field.rstrip("_")
+                why = f"'{key}' is for quasi-identifiers: this hierarchy only measures distances"
+                yield Fault(("hierarchy", key), why, True)
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """The hierarchy that groups the values, if there is one."""
+        if self.hierarchy is not None:
+            yield "hierarchy", self.hierarchy
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{name: {parameters}}``, the hierarchy without what only quasi-identifiers have."""
+        return self._with(None if self.hierarchy is None else self.hierarchy.to_dict())
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest, the hierarchy redacted too."""
+        return self._with(None if self.hierarchy is None else self.hierarchy.redacted())
+
+    def _with(self, hierarchy: dict[str, Any] | None) -> dict[str, Any]:
+        body = self.model_dump(mode="json", exclude_none=True, exclude={"hierarchy"})
+        if hierarchy is not None:
+            only = ("minimum_level", "maximum_level", "weight", "as")
+            body["hierarchy"] = {key: item for key, item in hierarchy.items() if key not in only}
+        return {self.name: body}
+
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 """How far apart two values are: all alike, by their ranks, or by where they meet in a hierarchy."""
 
 
+@register
 @dataclass(frozen=True)
 class TCloseness(PrivacyModel):
     """t-closeness with equal ground distance (Li, Li, Venkatasubramanian 2007, section 5.1).
@@ -78,6 +178,7 @@ class TCloseness(PrivacyModel):
         return {"t": None if unbounded else worst}
 
 
+@register
 @dataclass(frozen=True)
 class OrderedTCloseness(TCloseness):
     """t-closeness by ranks (Li, Li and Venkatasubramanian 2007, section 5.1: ordered distance).
@@ -110,6 +211,7 @@ class OrderedTCloseness(TCloseness):
         return f"{super().notation} by rank"
 
 
+@register
 @dataclass(frozen=True)
 class HierarchicalTCloseness(TCloseness):
     """t-closeness by a hierarchy of the attribute (the same paper, section 5.1: hierarchical distance).

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kanon_sql.report.evidence.definitions import CLASS, definition
 from kanon_sql.report.evidence.risks import clinical, inference, linkability, other, singling_out
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Prose, Section, Signature, Verbatim
 from kanon_sql.report.html.sections import yaml_of
 from kanon_sql.report.text import reached
 from kanon_sql.report.words import metric, number, percent, plural
+from kanon_sql.spec import requirements
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.evidence import Evidence
 
 __all__ = ["sections", "tiles", "verdict"]
+
+CLASS = (
+    "A class is all rows of the release that have the same labels in every quasi-identifier: an attacker who knows "
+    "these of a person cannot tell by them which of the rows of a class is theirs."
+)
 
 WHAT_IT_IS = (
     "This document holds what kanon_sql measured in a table: its classes, its risks, and the people that attacks "
@@ -118,6 +123,7 @@ def _verdict(found: Evidence) -> Iterator[Block]:
 
 def _definitions(found: Evidence) -> Iterator[Block]:
     yield Prose(CLASS)
+    definitions = {item.name: item.definition for item in requirements()}
     asked: dict[str, list[str]] = {}
     for item in found.requirements:
         asked.setdefault(item.name, []).append(item.requirement)
@@ -125,7 +131,7 @@ def _definitions(found: Evidence) -> Iterator[Block]:
         [
             (
                 ", ".join(dict.fromkeys(words)),
-                definition(name) or "A requirement that was added; its author defines it.",
+                definitions.get(name) or "A requirement that was added; its author defines it.",
             )
             for name, words in asked.items()
         ]

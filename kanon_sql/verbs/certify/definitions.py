@@ -13,19 +13,17 @@ from fractions import Fraction
 from math import ceil, log
 from typing import Any, Literal
 
-from kanon_sql.models import label_of
-from kanon_sql.spec import (
+from kanon_sql.models import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
     DeltaDisclosureRequirement,
-    KAnonymityRequirement,
     LDiversityRequirement,
     PSensitiveRequirement,
-    Requirement,
     RiskRequirement,
-    Spec,
     TClosenessRequirement,
+    label_of,
 )
+from kanon_sql.spec import KAnonymityRequirement, Requirement, Spec
 
 __all__ = ["Definition", "NotCertified", "attributes_of", "definitions_of"]
 
@@ -93,20 +91,6 @@ class Definition:
 
 
 _TESTED = "check judges it by the table itself; no second opinion in plain SQL was written for it"
-_WHY_NOT = {
-    "k_map": f"it counts the persons of a population table under each class; {_TESTED}",
-    "delta_presence": f"it compares each class with a population table; {_TESTED}",
-    "bayes_optimal": f"it compares an attacker's beliefs before and after the release; {_TESTED}",
-    "kk_anonymity": f"it matches every row of the release with the records of the source; {_TESTED}",
-    "ck_safety": f"it is the worst over what an attacker may know of k others; {_TESTED}",
-    "privacy_skyline": f"it is the worst over three kinds of knowledge; {_TESTED}",
-    "epsilon_privacy": f"it is the worst over the priors of an attacker; {_TESTED}",
-    "population_uniqueness": "it is an estimate of what the population holds, and no property of the release",
-    "no_attack": f"it weighs what an attack costs and gains; {_TESTED}",
-    "profitability": f"it weighs what a publisher earns and loses; {_TESTED}",
-    "differential_privacy": "it is a property of how a release is made, and no look at a table shows it",
-    "m_invariance": "it is a property of a sequence of releases, and not of one",
-}
 
 
 def definitions_of(spec: Spec) -> tuple[list[Definition], list[NotCertified]]:
@@ -132,8 +116,8 @@ def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
         keys = tuple(name for name in names if name in requirement.grouped_by)
     common: dict[str, Any] = {"label": label_of(requirement), "keys": keys, "by_all": keys == names}
     over = "" if keys == names else f" by {', '.join(keys)}"
-    if requirement.name in _WHY_NOT:
-        return _WHY_NOT[requirement.name]
+    if (why := requirement.not_certified) is not None:
+        return f"{why}; {_TESTED}" if requirement.judged_by_table else why
     defined = _DEFINED.get(requirement.name)
     if defined is None:
         return "it is not of this package, and no second opinion in plain SQL was written for it"

@@ -1,0 +1,104 @@
+"""k-anonymity as a spec asks for it (Samarati 2001): the one requirement that other sections of a spec look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import (
+    Fault,
+    checked,
+    integer,
+    text,
+)
+from kanon_sql.spec.requirement import (
+    ABOUT_COLUMNS,
+    Columns,
+    Requirement,
+)
+
+__all__ = ["KAnonymityRequirement"]
+
+
+class KAnonymityRequirement(Requirement):
+    """Every equivalence class holds at least ``k`` rows (persons, when the spec has a unit).
+
+    Attributes:
+        k: how many; None where a column says it.
+        column: a column of whole numbers: the k of each row. A class is as large as the largest k in it.
+        default: the k of a row without one (NULL); None without a column.
+        quasi_identifiers: those that classes are made by; None for all of the spec.
+    """
+
+    name: ClassVar[str] = "k_anonymity"
+    expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
+    definition: ClassVar[str] = (
+        "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney "
+        "2002). It promises nothing about sensitive values: all of a class may have the same."
+    )
+
+    k: Annotated[int | None, checked(integer("k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = (
+        Field(default=None, description="The size of the smallest equivalence class.")
+    )
+    column: Annotated[
+        str | None,
+        checked(text("the name of a column with the k of each row")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(
+        default=None, description="Instead of k: a sensitive column with the k of each row (personalized k-anonymity)."
+    )
+    default: Annotated[
+        int | None, checked(integer("a default k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})
+    ] = Field(default=None, description="For a column: the k of rows without one (NULL).")
+    quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
+
+    @property
+    def never_grows(self) -> str | None:
+        """A k that differs from row to row."""
+        return None if self.k is not None else "with a state, k is a number, the same for every day; write k"
+
+    @property
+    def attribute(self) -> str | None:
+        """The column with the k of each row; without one k-anonymity is about the quasi-identifiers only."""
+        return self.column
+
+    @property
+    def attribute_key(self) -> str:
+        """Where a spec names it."""
+        return "column"
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """The k of a row without one (NULL)."""
+        if self.column is not None:
+            yield "default", self.default
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Either a k, or a column with a default."""
+        if given.get("k") is None and given.get("column") is None:
+            yield Fault(
+                (), "missing 'k': the size of the smallest class, such as 5; or a 'column' with the k of each row", True
+            )
+        elif given.get("column") is not None and given.get("k") is not None:
+            yield Fault(("k",), "'column' has the k of each row; leave 'k' out", True)
+        elif given.get("column") is not None and given.get("default") is None:
+            yield Fault((), "missing 'default': the k of rows without one (NULL), such as 5", True)
+        elif given.get("default") is not None and given.get("column") is None:
+            yield Fault(("default",), "'default' is for rows without a k in a 'column', which is missing", True)
+        elif given.get("column") is not None and given.get("quasi_identifiers") is not None:
+            yield Fault(
+                ("quasi_identifiers",),
+                "the k of each row ('column') is about all quasi-identifiers; leave them out",
+                True,
+            )
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """``k_anonymity: 5`` is ``k_anonymity: {k: 5}``."""
+        return {"k": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @classmethod
+    def _body_schema(cls, inner: dict[str, Any]) -> dict[str, Any]:
+        return {"anyOf": [inner, {"type": "integer", "minimum": 1}]}
