@@ -99,7 +99,7 @@ class Rules(Part):
 
     expected: ClassVar[str] = "{threshold: 5}"
 
-    threshold: Annotated[int | None, checked(integer("a threshold", 2)), _whole(2)] = Field(
+    threshold: Annotated[int | None, checked(integer("a threshold", 2))] = Field(
         default=None, description="The least number of contributors of a cell.", ge=2
     )
     dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
@@ -107,10 +107,10 @@ class Rules(Part):
         default=None, description="The p-percent rule."
     )
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
-    margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1)), _whole(1)] = Field(
+    margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1))] = Field(
         default=None, description="The least number of contributors of a margin outside of each of its cells.", ge=1
     )
-    population: Annotated[int | None, checked(integer("an estimate", 2)), _whole(2)] = Field(
+    population: Annotated[int | None, checked(integer("an estimate", 2))] = Field(
         default=None, description="The least estimated population of a cell, for tables of estimates.", ge=2
     )
 
@@ -171,7 +171,7 @@ class Protection(Part):
         Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"],
         checked(choice("method of protection", METHODS)),
     ] = Field(default="suppression", description="How sensitive cells are protected.")
-    width: Annotated[int | None, checked(integer("a width", 1)), _whole(1)] = Field(
+    width: Annotated[int | None, checked(integer("a width", 1))] = Field(
         default=None, description="How wide the feasible interval of a sensitive count must be."
     )
     percent: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
@@ -179,10 +179,10 @@ class Protection(Part):
         description="How far the bounds of a sensitive sum must be from it.",
         json_schema_extra={"default": 20},
     )
-    base: Annotated[int | None, checked(integer("a base", 2)), _whole(2)] = Field(
+    base: Annotated[int | None, checked(integer("a base", 2))] = Field(
         default=None, description="What rounded values are multiples of."
     )
-    seed: Annotated[int | None, checked(integer("a seed", 0)), _whole(0)] = Field(
+    seed: Annotated[int | None, checked(integer("a seed", 0))] = Field(
         default=None, description="A stated seed of random rounding."
     )
     key_variable: Annotated[

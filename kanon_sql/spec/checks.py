@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.functional_validators import ModelWrapValidatorHandler
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
 __all__ = [
     "AT_KEY",
     "LARGEST",
+    "Check",
     "Fault",
     "Faults",
     "Loc",
@@ -35,6 +38,7 @@ __all__ = [
     "kind",
     "number",
     "one_of",
+    "or_null",
     "plain_number",
     "quote",
     "share",
@@ -157,12 +161,48 @@ def lower_first(sentence: str) -> str:
 # --- Values --------------------------------------------------------------------------------
 
 
-def checked(check: Callable[[Any], object]) -> WrapValidator:
-    """An annotation: ``check`` decides, and the type only shapes the JSON Schema."""
-    return WrapValidator(lambda value, _: check(value))
+@dataclass(frozen=True, eq=False)
+class Check(Generic[T]):
+    """A check of a value, and the JSON Schema of what passes it.
+
+    Attributes:
+        run: returns the value as the spec keeps it, or raises every problem of it.
+        schema: None where the type of the field shapes it.
+    """
+
+    run: Callable[[Any], T]
+    schema: Mapping[str, Any] | None = None
+
+    def __call__(self, value: object) -> T:
+        """Check a value."""
+        return self.run(value)
 
 
-def text(what: str) -> Callable[[object], str]:
+@dataclass(frozen=True, eq=False)
+class checked:
+    """An annotation: the check decides, and describes what passes; where it does not, the type does."""
+
+    check: Callable[[Any], object]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_wrap_validator_function(lambda value, _: self.check(value), handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        described = getattr(self.check, "schema", None)
+        if described is None:
+            return handler(core)
+        optional = core.get("schema", {}).get("type") == "nullable"
+        return or_null(described) if optional else dict(described)
+
+
+def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of what passes, or nothing."""
+    if isinstance(schema.get("type"), str):
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [*schema.get("anyOf", [schema]), {"type": "null"}]}
+
+
+def text(what: str) -> Check[str]:
     """A check for non-empty text that a database can hold."""
 
     def check(value: object) -> str:
@@ -177,10 +217,10 @@ def text(what: str) -> Callable[[object], str]:
             fail(f"expected {what}, got text with a zero byte or a broken character")
         return value
 
-    return check
+    return Check(check, {"type": "string", "minLength": 1})
 
 
-def integer(what: str, least: int) -> Callable[[object], int]:
+def integer(what: str, least: int) -> Check[int]:
     """A check for a whole number, ``least`` or more."""
 
     def check(value: object) -> int:
@@ -191,7 +231,7 @@ def integer(what: str, least: int) -> Callable[[object], int]:
             fail(f"{expected}, got {'one that is too large' if value > LARGEST else value_of(value)}")
         return value
 
-    return check
+    return Check(check, {"type": "integer", "minimum": least})
 
 
 def value_of(value: int) -> str:
@@ -199,7 +239,7 @@ def value_of(value: int) -> str:
     return str(value) if abs(value) <= LARGEST else "one out of range"
 
 
-def number(what: str) -> Callable[[object], Decimal]:
+def number(what: str) -> Check[Decimal]:
     """A check for a finite number that is exact as a decimal and as a float's text."""
 
     def check(value: object) -> Decimal:
@@ -214,7 +254,7 @@ def number(what: str) -> Callable[[object], Decimal]:
             fail(f"expected {what}, a number, got one with too many digits")
         return found.normalize()
 
-    return check
+    return Check(check, {"type": "number"})
 
 
 def plain_number(value: Decimal) -> int | float:
@@ -222,21 +262,42 @@ def plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def the_number(what: str, fits: Callable[[float], bool]) -> Callable[[object], float]:
-    """A check for a number as a float, with a condition that ``what`` words."""
+def the_number(
+    what: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> Check[float]:
+    """A check for a number as a float.
+
+    Args:
+        what: words it, and its bounds.
+        least: the least that passes.
+        above: all that passes is above this.
+        most: the most that passes.
+        below: all that passes is below this.
+    """
+    bounds = {"minimum": least, "exclusiveMinimum": above, "maximum": most, "exclusiveMaximum": below}
 
     def check(value: object) -> float:
         found = float(number(what)(value))
-        if not fits(found):
+        if (
+            (least is not None and found < least)
+            or (above is not None and found <= above)
+            or (most is not None and found > most)
+            or (below is not None and found >= below)
+        ):
             fail(f"expected {what}, got {found:g}")
         return found
 
-    return check
+    return Check(check, {"type": "number", **{key: bound for key, bound in bounds.items() if bound is not None}})
 
 
-def share(what: str) -> Callable[[object], float]:
+def share(what: str) -> Check[float]:
     """A check for a number between 0 and 1."""
-    return the_number(f"{what} between 0 and 1", lambda value: 0 <= value <= 1)
+    return the_number(f"{what} between 0 and 1", least=0, most=1)
 
 
 def flag(value: object) -> bool:
@@ -259,7 +320,7 @@ def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:
     return check
 
 
-def items(what: str, check: Callable[[Any], T], least: int = 0) -> Callable[[object], tuple[T, ...]]:
+def items(what: str, check: Callable[[Any], T], least: int = 0) -> Check[tuple[T, ...]]:
     """A check for a list, each of its items by ``check``."""
 
     def check_all(value: object) -> tuple[T, ...]:
@@ -272,7 +333,9 @@ def items(what: str, check: Callable[[Any], T], least: int = 0) -> Callable[[obj
         faults.finish()
         return tuple(item for item in found if item is not None)
 
-    return check_all
+    each = getattr(check, "schema", None)
+    some = {} if least == 0 else {"minItems": least}
+    return Check(check_all, None if each is None else {"type": "array", "items": each, **some})
 
 
 # --- Models --------------------------------------------------------------------------------

@@ -130,9 +130,7 @@ class CloakSpec(Filed):
         checked(table_name),
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
-    unit: Annotated[str, checked(text("a column name")), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
-        description="The column that identifies a person."
-    )
+    unit: Annotated[str, checked(text("a column name"))] = Field(description="The column that identifies a person.")
     position: Position = Field(description="The columns of the position, and their quad-tree.")
     time: Slices | None = Field(default=None, description="The column of time, and its slices.")
     coarsen: Annotated[Literal["space", "time"], checked(choice("coarsen", _AXES))] = Field(
@@ -146,7 +144,6 @@ class CloakSpec(Filed):
     keep: Annotated[
         tuple[str, ...],
         checked(items("columns", text("a column name"))),
-        WithJsonSchema({"type": "array", "items": {"type": "string", "minLength": 1}}),
     ] = Field(default=(), description="Columns that are released as they are.")
     lbqids: Annotated[dict[str, Lbqid], checked(parse_lbqids)] = Field(
         default_factory=dict, description="Patterns of movement that must be shared by k people."

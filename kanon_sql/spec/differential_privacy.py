@@ -44,11 +44,11 @@ LEAST_EPSILON, MOST_EPSILON = 0.001, 20
 
 def _epsilon(what: str) -> Any:
     fits = f"{what} from {LEAST_EPSILON} to {MOST_EPSILON}"
-    return checked(the_number(fits, lambda value: LEAST_EPSILON <= value <= MOST_EPSILON))
+    return checked(the_number(fits, least=LEAST_EPSILON, most=MOST_EPSILON))
 
 
 def _delta(what: str) -> Any:
-    return checked(the_number(f"{what} of at least 1e-30 and below 1", lambda value: 1e-30 <= value < 1))
+    return checked(the_number(f"{what} of at least 1e-30 and below 1", least=1e-30, below=1))
 
 
 _EPSILON_SCHEMA = WithJsonSchema({"type": "number", "minimum": LEAST_EPSILON, "maximum": MOST_EPSILON})
@@ -72,10 +72,9 @@ class Total(Part):
 
     epsilon: Annotated[
         float,
-        checked(the_number("a total epsilon of at least 0.001", lambda value: value >= LEAST_EPSILON)),
-        WithJsonSchema({"type": "number", "minimum": LEAST_EPSILON}),
+        checked(the_number("a total epsilon of at least 0.001", least=LEAST_EPSILON)),
     ] = Field(description="The most that the epsilons of all releases of the ledger add up to.")
-    delta: Annotated[float, _delta("a total delta"), _DELTA_SCHEMA] = Field(
+    delta: Annotated[float, _delta("a total delta")] = Field(
         description="The most that the deltas of all releases of the ledger add up to."
     )
 
@@ -94,7 +93,7 @@ class LevelSearch(Part):
 
     expected: ClassVar[str] = "{epsilon: 0.1, score: loss}"
 
-    epsilon: Annotated[float, _epsilon("the epsilon of the search"), _EPSILON_SCHEMA] = Field(
+    epsilon: Annotated[float, _epsilon("the epsilon of the search")] = Field(
         description="The part of epsilon that is spent on choosing the levels."
     )
     score: Annotated[
@@ -104,7 +103,6 @@ class LevelSearch(Part):
     classify: Annotated[
         str | None,
         checked(text("the name of the column of class values")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="For the score classification: the quasi-identifier that is to be told.")
 
     @classmethod
@@ -153,13 +151,13 @@ class DifferentialPrivacyRequirement(Requirement):
     not_certified: ClassVar[str] = "it is a property of how a release is made, and no look at a table shows it"
     counts_persons: ClassVar[bool] = False
 
-    epsilon: Annotated[float, _epsilon("epsilon"), _EPSILON_SCHEMA] = Field(
+    epsilon: Annotated[float, _epsilon("epsilon")] = Field(
         description="No release is more than e^epsilon times as likely with a row as without it, nor the other way."
     )
-    delta: Annotated[float, _delta("delta"), _DELTA_SCHEMA] = Field(
+    delta: Annotated[float, _delta("delta")] = Field(
         description="The probability of exceptions; choose it far below one over the number of rows."
     )
-    generalization: Annotated[dict[str, int] | None, checked(_levels), _LEVELS_SCHEMA] = Field(
+    generalization: Annotated[dict[str, int] | None, checked(_levels)] = Field(
         default=None, description="The level of every quasi-identifier, chosen without looking at the rows."
     )
     search: LevelSearch | None = Field(
@@ -167,8 +165,7 @@ class DifferentialPrivacyRequirement(Requirement):
     )
     sampling: Annotated[
         float | None,
-        checked(the_number("a probability above 0 and below 1", lambda value: 0 < value < 1)),
-        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+        checked(the_number("a probability above 0 and below 1", above=0, below=1)),
     ] = Field(default=None, description="The probability that a row is drawn; the largest that epsilon allows.")
     total: Total | None = Field(
         default=None, description="What all releases of the ledger may spend together; this release alone by default."

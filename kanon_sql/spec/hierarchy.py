@@ -12,6 +12,7 @@ from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import (
+    Check,
     Fault,
     Faults,
     Part,
@@ -150,13 +151,25 @@ Hierarchy = (
 # --- Checks --------------------------------------------------------------------------------
 
 
-def table_name(value: object) -> tuple[str, ...]:
+def _table_name(value: object) -> tuple[str, ...]:
     """A table name: text as :func:`parse_table_name` reads it, or a list of one to three parts."""
     if isinstance(value, list | tuple):
         if not 1 <= len(value) <= 3:
             fail(f"expected a table name of one to three parts, got {len(value)}")
         return items("name parts", text("a part of a table name"))(value)
     return parse_table_name(text("a table name")(value))
+
+
+TABLE_NAME: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": 3},
+    ]
+}
+"""The JSON Schema of a table name."""
+
+table_name = Check(_table_name, TABLE_NAME)
+"""A check for the name of a table or view."""
 
 
 def _widths(value: object) -> tuple[Decimal, ...]:
@@ -209,14 +222,6 @@ _PARENTS = ("one", "several")
 _WITH_ROWS = ("file", "table")
 _LABELS = ("plain", "sortable")
 _ONLY_INTERVALS = ("origin", "bottom", "top", "labels")
-
-TABLE_NAME: dict[str, Any] = {
-    "anyOf": [
-        {"type": "string", "minLength": 1},
-        {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": 3},
-    ]
-}
-"""The JSON Schema of a table name."""
 
 LARGEST_UNITS = 10**17
 """The ends of intervals in units of their last digit, so that sums of two fit into 64 bits and 18 digits."""
@@ -281,13 +286,12 @@ class QuasiIdentifier(Part):
         default="one",
         description="Of file and table: whether a value may have several parents, a row each; subtree chooses one.",
     )
-    minimum_level: Annotated[int, checked(integer("a level", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = (
-        Field(default=0, description="The lowest level that may be released.")
+    minimum_level: Annotated[int, checked(integer("a level", 0))] = Field(
+        default=0, description="The lowest level that may be released."
     )
     maximum_level: Annotated[
         int | None,
         checked(integer("a level", 0)),
-        WithJsonSchema({"type": ["integer", "null"], "minimum": 0}),
     ] = Field(default=None, description="The highest level that may be chosen; the top by default.")
     as_: Annotated[Literal["text", "bounds", "midpoint", "number"], checked(choice("form", FORMS))] = Field(
         default="text",
@@ -296,8 +300,7 @@ class QuasiIdentifier(Part):
     )
     weight: Annotated[
         float,
-        checked(the_number("a weight of at least 0", lambda value: value >= 0)),
-        WithJsonSchema({"type": "number", "minimum": 0}),
+        checked(the_number("a weight of at least 0", least=0)),
     ] = Field(default=1.0, description="How much this quasi-identifier counts in the quality metric.")
 
     _year: int | None = PrivateAttr(default=None)

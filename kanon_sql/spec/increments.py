@@ -78,7 +78,6 @@ class IncrementOptions(Part):
     watermark: Annotated[
         str | None,
         checked(text("a column name")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="The column that is larger in every later row.")
     on_drift: Annotated[Literal["hold", "coarsen", "research"], checked(choice("reaction to drift", _POLICIES))] = (
         Field(default="hold", description="What to do when more rows would wait than may be suppressed.")

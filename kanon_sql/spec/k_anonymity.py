@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import (
     Fault,
@@ -39,19 +39,18 @@ class KAnonymityRequirement(Requirement):
         "2002). It promises nothing about sensitive values: all of a class may have the same."
     )
 
-    k: Annotated[int | None, checked(integer("k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = (
-        Field(default=None, description="The size of the smallest equivalence class.")
+    k: Annotated[int | None, checked(integer("k", 1))] = Field(
+        default=None, description="The size of the smallest equivalence class."
     )
     column: Annotated[
         str | None,
         checked(text("the name of a column with the k of each row")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(
         default=None, description="Instead of k: a sensitive column with the k of each row (personalized k-anonymity)."
     )
-    default: Annotated[
-        int | None, checked(integer("a default k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})
-    ] = Field(default=None, description="For a column: the k of rows without one (NULL).")
+    default: Annotated[int | None, checked(integer("a default k", 1))] = Field(
+        default=None, description="For a column: the k of rows without one (NULL)."
+    )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property

@@ -56,7 +56,7 @@ class MInvarianceRequirement(Requirement):
     not_certified: ClassVar[str] = "it is a property of a sequence of releases, and not of one"
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    m: Annotated[int, checked(integer("m", 2)), WithJsonSchema({"type": "integer", "minimum": 2})] = Field(
+    m: Annotated[int, checked(integer("m", 2))] = Field(
         description="How many rows a class has at least, all with different sensitive values."
     )
     history: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(

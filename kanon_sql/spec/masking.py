@@ -48,7 +48,7 @@ _MATRIX = WithJsonSchema(
 
 def _share(what: str, *, one: bool = False) -> Any:
     end = "and up to 1" if one else "and below 1"
-    return checked(the_number(f"{what} above 0 {end}", lambda value: 0 < value < 1 or (one and value == 1)))
+    return checked(the_number(f"{what} above 0 {end}", above=0, most=1 if one else None, below=None if one else 1))
 
 
 def _share_schema(*, one: bool = False) -> WithJsonSchema:
@@ -74,7 +74,7 @@ class Noise(Part):
 
     expected: ClassVar[str] = "{share: 0.1}"
 
-    share: Annotated[float, _share("a share", one=True), _share_schema(one=True)] = Field(
+    share: Annotated[float, _share("a share", one=True)] = Field(
         description="The standard deviation of the noise, as a share of the column's own, or that of the factor."
     )
     kind: Annotated[Literal["additive", "multiplicative"], checked(choice("kind", ("additive", "multiplicative")))] = (
@@ -101,7 +101,7 @@ class RankSwap(Part):
 
     expected: ClassVar[str] = "{share: 0.05}"
 
-    share: Annotated[float, _share("a share", one=True), _share_schema(one=True)] = Field(
+    share: Annotated[float, _share("a share", one=True)] = Field(
         description="How far apart ranks may be, as a share of the rows."
     )
 
@@ -121,13 +121,10 @@ class Swap(Part):
 
     expected: ClassVar[str] = "{share: 0.1, within: [region]}"
 
-    share: Annotated[float, _share("a share", one=True), _share_schema(one=True)] = Field(
-        description="The probability that a row takes part."
-    )
+    share: Annotated[float, _share("a share", one=True)] = Field(description="The probability that a row takes part.")
     within: Annotated[
         tuple[str, ...],
         checked(items("column names", text("a column name"))),
-        WithJsonSchema({"type": "array", "items": {"type": "string", "minLength": 1}}),
     ] = Field(default=(), description="Columns in which the two rows of an exchange agree.")
 
     @classmethod
@@ -179,7 +176,6 @@ class Pram(Part):
     retain: Annotated[
         float | None,
         _share("a probability"),
-        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
     ] = Field(default=None, description="The probability that a value is left alone.")
     matrix: Annotated[dict[str, dict[str, Decimal]] | None, checked(_matrix), _MATRIX] = Field(
         default=None, description="Instead: category -> category -> probability."

@@ -110,7 +110,6 @@ class Spec(Filed):
     unit: Annotated[
         str | None,
         checked(text("a column name")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="The column that identifies a person, to protect persons and not rows.")
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(hierarchies_by_column)] = Field(

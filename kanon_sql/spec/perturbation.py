@@ -49,13 +49,12 @@ class Linkage(Part):
     expected: ClassVar[str] = "{columns: [age], rows: 1000, most: 0.05}"
 
     columns: _COLUMNS = Field(default=(), description="The columns whose true values are known; all by default.")
-    rows: Annotated[int, checked(integer("a number of rows", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = (
-        Field(default=1000, description="How many released rows are looked at.")
+    rows: Annotated[int, checked(integer("a number of rows", 1))] = Field(
+        default=1000, description="How many released rows are looked at."
     )
     most: Annotated[
         float | None,
         checked(share("a share")),
-        WithJsonSchema({"type": ["number", "null"], "minimum": 0, "maximum": 1}),
     ] = Field(default=None, description="The largest share of rows that may be found.")
 
 
@@ -99,7 +98,7 @@ class PerturbSpec(Filed):
         checked(table_name),
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
-    key: Annotated[str, checked(text("a column name")), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
+    key: Annotated[str, checked(text("a column name"))] = Field(
         description="The column with another value in every row; it is not released."
     )
     key_variable: KeyVariable = None

@@ -19,15 +19,13 @@ __all__ = ["ABOUT_FRACTION", "ABOUT_POPULATION", "OfPopulation", "Population", "
 
 SamplingFraction = Annotated[
     float | None,
-    checked(the_number("a sampling fraction, at least 1e-15 and at most 1", lambda value: 1e-15 <= value <= 1)),
-    WithJsonSchema({"type": ["number", "null"], "minimum": 1e-15, "maximum": 1}),
+    checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
 ]
 
 
 Significance = Annotated[
     float | None,
-    checked(the_number("a significance level, above 0 and at most 0.5", lambda value: 0 < value <= 0.5)),
-    WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 0.5}),
+    checked(the_number("a significance level, above 0 and at most 0.5", above=0, most=0.5)),
 ]
 
 
@@ -43,9 +41,7 @@ ABOUT_POPULATION = "The population table: the quasi-identifiers of all the perso
 class OfPopulation(Requirement):
     """A requirement that compares with a population."""
 
-    person: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
-    ] = Field(
+    person: Annotated[str | None, checked(text("a column name"))] = Field(
         default=None,
         description="The population's column that identifies a person; the unit if it has that column, else each row "
         "is a person.",

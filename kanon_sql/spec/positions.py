@@ -249,7 +249,7 @@ class Slices(Part):
 
     expected: ClassVar[str] = "{column: at, widths: [60, 3600, 86400]}"
 
-    column: Annotated[str, checked(text("a column name")), WithJsonSchema(_NAME)] = Field(
+    column: Annotated[str, checked(text("a column name"))] = Field(
         description="The column of time: a date, a timestamp without time zone, or whole seconds."
     )
     widths: Annotated[
@@ -264,9 +264,9 @@ class Slices(Part):
             }
         ),
     ] = Field(description="The widths of slices in seconds, each a multiple of the one before.")
-    origin: Annotated[
-        int, checked(integer("a time in seconds since 1970", 0)), WithJsonSchema({"type": "integer", "minimum": 0})
-    ] = Field(default=0, description="Where a slice of every width begins, in seconds since 1970.")
+    origin: Annotated[int, checked(integer("a time in seconds since 1970", 0))] = Field(
+        default=0, description="Where a slice of every width begins, in seconds since 1970."
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as these slices."""
@@ -350,9 +350,7 @@ class Lbqid(Part):
     days: Annotated[
         int, checked(integer("a number of days", 1)), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 7})
     ] = Field(default=1, description="On how many days of a week.")
-    weeks: Annotated[
-        int, checked(integer("a number of weeks", 1)), WithJsonSchema({"type": "integer", "minimum": 1})
-    ] = Field(default=1, description="In how many weeks.")
+    weeks: Annotated[int, checked(integer("a number of weeks", 1))] = Field(default=1, description="In how many weeks.")
     weekdays: Annotated[bool, checked(flag)] = Field(
         default=False, description="Whether only Mondays to Fridays count."
     )

@@ -17,10 +17,10 @@ __all__ = ["ABOUT_BENEFIT", "ABOUT_COST", "ABOUT_GAIN", "ABOUT_LOSS", "Cost", "P
 _MOST = 1e12
 
 
-_price = the_number("an amount of money, from 0 to 1e12", lambda value: 0 <= value <= _MOST)
+_price = the_number("an amount of money, from 0 to 1e12", least=0, most=_MOST)
 
 
-_cost = the_number("an amount of money, from 1e-6 to 1e12", lambda value: 1e-6 <= value <= _MOST)
+_cost = the_number("an amount of money, from 1e-6 to 1e12", least=1e-6, most=_MOST)
 
 
 _NOT_NEGATIVE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": _MOST})
@@ -29,10 +29,10 @@ _NOT_NEGATIVE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": _MOST
 _POSITIVE = WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": _MOST})
 
 
-Price = Annotated[float, checked(_price), _NOT_NEGATIVE]
+Price = Annotated[float, checked(_price)]
 
 
-Cost = Annotated[float, checked(_cost), _POSITIVE]
+Cost = Annotated[float, checked(_cost)]
 
 
 ABOUT_BENEFIT = "What the publisher gains by a record that is released with all of its detail."

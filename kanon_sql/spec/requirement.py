@@ -38,7 +38,6 @@ __all__ = [
 Attribute = Annotated[
     str,
     checked(text("the name of a sensitive attribute")),
-    WithJsonSchema({"type": "string", "minLength": 1}),
 ]
 ABOUT_ATTRIBUTE = "The sensitive attribute that it protects."
 
@@ -69,7 +68,6 @@ Values = Annotated[
 Columns = Annotated[
     tuple[str, ...] | None,
     checked(items("quasi-identifiers", text("a column name"), least=1)),
-    WithJsonSchema({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}, "minItems": 1}),
 ]
 ABOUT_COLUMNS = "Group by these quasi-identifiers alone; all of them by default."
 Others = Annotated[bool, checked(flag)]

@@ -8,7 +8,7 @@ import os
 import secrets
 from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import checked, text
@@ -21,7 +21,6 @@ SHORTEST_KEY = 16
 KeyVariable = Annotated[
     str | None,
     checked(text("the name of an environment variable")),
-    WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     Field(description="The environment variable that holds the secret; by default one is drawn for the run."),
 ]
 """A key of a spec that says where a secret is."""

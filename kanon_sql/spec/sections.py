@@ -238,7 +238,6 @@ class SearchOptions(Part):
     classify: Annotated[
         str | None,
         checked(text("the name of the column of class values")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="For the metric classification: the released column that is to be told.")
     prices: Prices | None = Field(
         default=None, description="For the metric publisher_payout: what the publisher and an attacker gain and lose."
@@ -247,9 +246,9 @@ class SearchOptions(Part):
         Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
         checked(choice("aggregate", _AGGREGATES)),
     ] = Field(default=None, description="How the losses of the columns become one value; the metric's own by default.")
-    gs_factor: Annotated[
-        float, checked(share("gs_factor")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
-    ] = Field(default=0.5, description="Below 0.5 suppression costs less, above it generalization does.")
+    gs_factor: Annotated[float, checked(share("gs_factor"))] = Field(
+        default=0.5, description="Below 0.5 suppression costs less, above it generalization does."
+    )
     monotone: Annotated[bool, checked(flag)] = Field(
         default=False, description="Leave out of the metric what suppression costs."
     )
@@ -268,13 +267,12 @@ class SearchOptions(Part):
     matrix: Annotated[bool, checked(flag)] = Field(
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
-    seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
+    seed: Annotated[int, checked(integer("a seed", 0))] = Field(
         default=0, description="The seed of the random numbers, for genetic and annealing."
     )
     cuts: Annotated[
         int | None,
         checked(integer("a number of cuts", 1)),
-        WithJsonSchema({"type": ["integer", "null"], "minimum": 1}),
     ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
 
     @property

@@ -75,12 +75,11 @@ class SampleStep(Part):
 
     fraction: Annotated[
         float,
-        checked(the_number("a fraction above 0 and below 1", lambda value: 0 < value < 1)),
-        WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+        checked(the_number("a fraction above 0 and below 1", above=0, below=1)),
     ] = Field(description="The probability that a row or a person is drawn.")
-    by: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
-    ] = Field(default=None, description="The column whose values are drawn; the unit by default.")
+    by: Annotated[str | None, checked(text("a column name"))] = Field(
+        default=None, description="The column whose values are drawn; the unit by default."
+    )
     key_variable: KeyVariable = None
 
 

@@ -67,15 +67,15 @@ class TableSpec(Filed):
         checked(table_name),
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
-    unit: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
-    ] = Field(default=None, description="The column that identifies a contributor.")
-    measure: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
-    ] = Field(default=None, description="The column of whole numbers to add up, for a table of sums.")
-    weight: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
-    ] = Field(default=None, description="The column of a sample's weights, whole numbers, for a table of estimates.")
+    unit: Annotated[str | None, checked(text("a column name"))] = Field(
+        default=None, description="The column that identifies a contributor."
+    )
+    measure: Annotated[str | None, checked(text("a column name"))] = Field(
+        default=None, description="The column of whole numbers to add up, for a table of sums."
+    )
+    weight: Annotated[str | None, checked(text("a column name"))] = Field(
+        default=None, description="The column of a sample's weights, whole numbers, for a table of estimates."
+    )
     count: Annotated[Literal["rows", "persons"] | None, checked(choice("count", ("rows", "persons")))] = Field(
         default=None, description="What a table of counts counts."
     )

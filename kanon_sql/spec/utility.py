@@ -30,8 +30,8 @@ class Utility(Part):
 
     expected: ClassVar[str] = "{classify: diagnosis}"
 
-    classify: Annotated[str, checked(text("a column name")), WithJsonSchema({"type": "string", "minLength": 1})] = (
-        Field(description="The column that is told from the quasi-identifiers.")
+    classify: Annotated[str, checked(text("a column name"))] = Field(
+        description="The column that is told from the quasi-identifiers."
     )
     folds: Annotated[int, checked(_folds), WithJsonSchema({"type": "integer", "minimum": 2, "maximum": MOST_FOLDS})] = (
         Field(default=5, description="How many times a part of the rows is held out.")

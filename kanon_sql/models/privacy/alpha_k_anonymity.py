@@ -42,12 +42,9 @@ class AlphaKAnonymityRequirement(Requirement):
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     alpha: Annotated[
         float,
-        checked(the_number("alpha, above 0 and below 1", lambda value: 0 < value < 1)),
-        WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+        checked(the_number("alpha, above 0 and below 1", above=0, below=1)),
     ] = Field(description="The largest share of a class that one sensitive value may have.")
-    k: Annotated[int, checked(integer("k", 1)), _COUNT] = Field(
-        description="The size of the smallest equivalence class."
-    )
+    k: Annotated[int, checked(integer("k", 1))] = Field(description="The size of the smallest equivalence class.")
     values: Values = Field(default=None, description="The sensitive values to protect; all by default.")
 
     @property

@@ -18,7 +18,7 @@ __all__ = ["BayesOptimalModel", "BayesOptimalRequirement"]
 
 
 def _inside(what: str) -> Callable[[object], float]:
-    return the_number(f"{what}, above 0 and below 1", lambda value: 0 < value < 1)
+    return the_number(f"{what}, above 0 and below 1", above=0, below=1)
 
 
 _INSIDE = WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1})
@@ -57,18 +57,16 @@ class BayesOptimalRequirement(Requirement):
     weight: Annotated[
         str | None,
         checked(text("a column name")),
-        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="The background's column of weights or probabilities; its rows by default.")
-    delta: Annotated[float | None, checked(_inside("delta")), _INSIDE] = Field(
+    delta: Annotated[float | None, checked(_inside("delta"))] = Field(
         default=None, description="No person's value is believed with more than 1 - delta, unless it was before."
     )
-    epsilon: Annotated[float | None, checked(_inside("epsilon")), _INSIDE] = Field(
+    epsilon: Annotated[float | None, checked(_inside("epsilon"))] = Field(
         default=None, description="No value is believed of a person with less than epsilon, unless it was before."
     )
     theta: Annotated[
         float | None,
         checked(share("theta")),
-        WithJsonSchema({"type": ["number", "null"], "minimum": 0, "maximum": 1}),
     ] = Field(default=None, description="The most that any belief may change.")
 
     @classmethod

@@ -36,7 +36,7 @@ class BetaLikenessRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    beta: Annotated[float, checked(the_number("beta, above 0", lambda value: value > 0)), _POSITIVE] = Field(
+    beta: Annotated[float, checked(the_number("beta, above 0", above=0))] = Field(
         description="The largest relative gain in frequency allowed."
     )
     kind: Annotated[Literal["basic", "enhanced"], checked(choice("kind of beta-likeness", ("basic", "enhanced")))] = (

@@ -40,8 +40,7 @@ def pieces(most: int) -> WithJsonSchema:
 
 Belief = Annotated[
     float,
-    checked(the_number("c, a probability above 0 and at most 1", lambda value: 0 < value <= 1)),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
+    checked(the_number("c, a probability above 0 and at most 1", above=0, most=1)),
 ]
 
 

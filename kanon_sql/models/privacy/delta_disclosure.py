@@ -35,7 +35,7 @@ class DeltaDisclosureRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    delta: Annotated[float, checked(the_number("delta, above 0", lambda value: value > 0)), _POSITIVE] = Field(
+    delta: Annotated[float, checked(the_number("delta, above 0", above=0))] = Field(
         description="The bound of the logarithm (base 2) of the ratio of frequencies."
     )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)

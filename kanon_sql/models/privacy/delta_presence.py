@@ -44,10 +44,10 @@ class DeltaPresenceRequirement(OfPopulation):
     not_certified: ClassVar[str] = "it compares each class with a population table"
 
     population: Population = Field(description=ABOUT_POPULATION)
-    delta_max: Annotated[float, checked(share("delta_max")), _SHARE] = Field(
+    delta_max: Annotated[float, checked(share("delta_max"))] = Field(
         description="The largest probability that a person of the population is in the table."
     )
-    delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
+    delta_min: Annotated[float, checked(share("delta_min"))] = Field(
         default=0.0,
         description="The smallest such probability; above 0 a release leaves no person out.",
     )

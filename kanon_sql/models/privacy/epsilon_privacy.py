@@ -19,7 +19,7 @@ __all__ = ["EpsilonPrivacyModel", "EpsilonPrivacyRequirement"]
 def _stubbornness(value: object) -> float | str:
     if isinstance(value, str):
         return choice("stubbornness: a number of at least 1, or", ("infinite",))(value)
-    return the_number("a stubbornness of at least 1", lambda found: 1 <= found <= 1e15)(value)
+    return the_number("a stubbornness of at least 1", least=1, most=1e15)(value)
 
 
 class EpsilonPrivacyRequirement(Requirement):
@@ -46,8 +46,7 @@ class EpsilonPrivacyRequirement(Requirement):
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     epsilon: Annotated[
         float,
-        checked(the_number("epsilon, a factor above 1", lambda value: value > 1)),
-        WithJsonSchema({"type": "number", "exclusiveMinimum": 1}),
+        checked(the_number("epsilon, a factor above 1", above=1)),
     ] = Field(description="The largest factor by which a person's presence may move a belief.")
     stubbornness: Annotated[
         float | Literal["infinite"],

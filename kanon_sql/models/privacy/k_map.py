@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
@@ -48,7 +48,7 @@ class KMapRequirement(OfPopulation):
     not_certified: ClassVar[str] = "it counts the persons of a population table under each class"
 
     population: Population | None = Field(default=None, description=ABOUT_POPULATION)
-    k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+    k: Annotated[int, checked(integer("k", 1))] = Field(
         description="The fewest persons of the population that a row may stand for."
     )
     sampling_fraction: SamplingFraction = Field(default=None, description=ABOUT_FRACTION)

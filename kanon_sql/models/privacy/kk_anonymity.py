@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
@@ -40,7 +40,7 @@ class KKAnonymityRequirement(Requirement):
     not_certified: ClassVar[str] = "it matches every row of the release with the records of the source"
     counts_persons: ClassVar[bool] = False
 
-    k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+    k: Annotated[int, checked(integer("k", 1))] = Field(
         description="How many rows a record, and how many records a row is consistent with at least."
     )
     kind: Annotated[ConsistencyKind, checked(choice("kind of kk_anonymity", get_args(ConsistencyKind)))] = Field(

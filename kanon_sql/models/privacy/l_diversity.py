@@ -90,8 +90,7 @@ class LDiversityRequirement(Requirement):
     ] = Field(default="distinct", description="What well-represented means.")
     c: Annotated[
         float | None,
-        checked(the_number("c, above 0", lambda value: value > 0)),
-        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0}),
+        checked(the_number("c, above 0", above=0)),
     ] = Field(default=None, description="The factor of recursive (c, l)-diversity.")
     estimator: Annotated[
         Literal["shannon", "grassberger"] | None,
@@ -103,8 +102,7 @@ class LDiversityRequirement(Requirement):
     )
     c2: Annotated[
         float | None,
-        checked(the_number("c2, above 0 and at most 1", lambda value: 0 < value <= 1)),
-        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1}),
+        checked(the_number("c2, above 0 and at most 1", above=0, most=1)),
     ] = Field(default=None, description="For npd_recursive: the least share of every value of forbid_negative.")
     allow_positive: Values = Field(
         default=None, description="For npd_recursive: values that may be known to belong to a person."

@@ -33,12 +33,10 @@ class PSensitiveRequirement(Requirement):
     definition: ClassVar[str] = "Every class has at least k rows and p different sensitive values (Truta, Vinay 2006)."
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    p: Annotated[int, checked(integer("p", 1)), _COUNT] = Field(
+    p: Annotated[int, checked(integer("p", 1))] = Field(
         description="How many different sensitive values each equivalence class has."
     )
-    k: Annotated[int, checked(integer("k", 1)), _COUNT] = Field(
-        description="The size of the smallest equivalence class."
-    )
+    k: Annotated[int, checked(integer("k", 1))] = Field(description="The size of the smallest equivalence class.")
 
     @property
     def never_grows(self) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
@@ -37,12 +37,10 @@ class PopulationUniquenessRequirement(Requirement):
     share: Annotated[
         float,
         checked(a_share("a share of the population")),
-        WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
     ] = Field(description="The largest share of the population that may be estimated to be unique there.")
     sampling_fraction: Annotated[
         float,
-        checked(the_number("a sampling fraction, at least 1e-15 and at most 1", lambda value: 1e-15 <= value <= 1)),
-        WithJsonSchema({"type": "number", "minimum": 1e-15, "maximum": 1}),
+        checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
     ] = Field(description="The share of the population that is in the table, which is believed to be a random sample.")
     estimator: Annotated[
         Literal["dankar", "pitman", "zayatz", "snb"], checked(choice("estimator of uniqueness", _ESTIMATORS))

@@ -59,15 +59,15 @@ class RiskRequirement(OfPopulation):
         "2010)."
     )
 
-    average: Annotated[
-        float | None, checked(the_number("an average risk, above 0 and at most 1", lambda value: 0 < value <= 1)), _RISK
-    ] = Field(default=None, description="The largest average risk of the released records.")
-    highest: Annotated[
-        float | None, checked(the_number("a highest risk, above 0 and at most 1", lambda value: 0 < value <= 1)), _RISK
-    ] = Field(default=None, description="The largest risk of a record that is not counted as at risk.")
-    records_at_risk: Annotated[
-        float, checked(share("records_at_risk")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
-    ] = Field(default=0.0, description="The largest share of the released records whose risk is above highest.")
+    average: Annotated[float | None, checked(the_number("an average risk, above 0 and at most 1", above=0, most=1))] = (
+        Field(default=None, description="The largest average risk of the released records.")
+    )
+    highest: Annotated[float | None, checked(the_number("a highest risk, above 0 and at most 1", above=0, most=1))] = (
+        Field(default=None, description="The largest risk of a record that is not counted as at risk.")
+    )
+    records_at_risk: Annotated[float, checked(share("records_at_risk"))] = Field(
+        default=0.0, description="The largest share of the released records whose risk is above highest."
+    )
 
     attacker: Annotated[Literal["prosecutor", "journalist", "marketer"], checked(choice("attacker", _ATTACKERS))] = (
         Field(default="prosecutor", description="Whose risk: what the attacker knows or wants.")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
@@ -63,7 +63,7 @@ class TClosenessRequirement(Requirement):
     )
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    t: Annotated[float, checked(share("t")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})] = Field(
+    t: Annotated[float, checked(share("t"))] = Field(
         description="The largest distance between the distributions, from 0 to 1."
     )
     distance: Annotated[
