@@ -157,7 +157,7 @@ class DifferentialPrivacyRequirement(Requirement):
     delta: Annotated[float, _delta("delta")] = Field(
         description="The probability of exceptions; choose it far below one over the number of rows."
     )
-    generalization: Annotated[dict[str, int] | None, checked(_levels)] = Field(
+    generalization: Annotated[dict[str, int] | None, checked(_levels), _LEVELS_SCHEMA] = Field(
         default=None, description="The level of every quasi-identifier, chosen without looking at the rows."
     )
     search: LevelSearch | None = Field(
