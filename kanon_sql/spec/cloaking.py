@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 from kanon_sql.spec.cautions import CloakWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
@@ -128,7 +128,6 @@ class CloakSpec(Filed):
     release: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
-        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
     unit: Annotated[str, checked(text("a column name"))] = Field(description="The column that identifies a person.")
     position: Position = Field(description="The columns of the position, and their quad-tree.")

@@ -51,10 +51,6 @@ def _delta(what: str) -> Any:
     return checked(the_number(f"{what} of at least 1e-30 and below 1", least=1e-30, below=1))
 
 
-_EPSILON_SCHEMA = WithJsonSchema({"type": "number", "minimum": LEAST_EPSILON, "maximum": MOST_EPSILON})
-_DELTA_SCHEMA = WithJsonSchema({"type": "number", "minimum": 1e-30, "exclusiveMaximum": 1})
-
-
 def exactly(value: float) -> Fraction:
     """A number as a spec writes it, so that 0.1 and 0.2 add up to 0.3."""
     return Fraction(Decimal(str(value)))

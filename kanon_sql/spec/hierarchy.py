@@ -245,15 +245,15 @@ class QuasiIdentifier(Part):
     intervals: Annotated[tuple[Decimal, ...] | None, checked(_widths), _list_of(_POSITIVE)] = Field(
         default=None, description="Interval widths per level; each a multiple of the one before."
     )
-    origin: Annotated[Decimal, checked(number("an origin")), WithJsonSchema({"type": "number"})] = Field(
+    origin: Annotated[Decimal, checked(number("an origin"))] = Field(
         default=Decimal(0),
         description="Where an interval of every width begins.",
         json_schema_extra={"default": 0},
     )
-    bottom: Annotated[Decimal | None, checked(number("a bottom")), WithJsonSchema({"type": ["number", "null"]})] = (
-        Field(default=None, description="Bottom coding: everything below is one group.")
+    bottom: Annotated[Decimal | None, checked(number("a bottom"))] = Field(
+        default=None, description="Bottom coding: everything below is one group."
     )
-    top: Annotated[Decimal | None, checked(number("a top")), WithJsonSchema({"type": ["number", "null"]})] = Field(
+    top: Annotated[Decimal | None, checked(number("a top"))] = Field(
         default=None, description="Top coding: this and everything above is one group."
     )
     labels: Annotated[Literal["plain", "sortable"], checked(choice("kind of labels", _LABELS))] = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, choice
@@ -30,7 +30,7 @@ class LedgerOptions(Part):
 
     expected: ClassVar[str] = "{table: kanon_sql_ledger, on_conflict: refuse} or the table's name"
 
-    table: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
+    table: Annotated[tuple[str, ...], checked(table_name)] = Field(
         description="The table that records what was published."
     )
     on_conflict: Annotated[

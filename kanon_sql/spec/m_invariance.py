@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, quote
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Columns, Requirement
@@ -59,7 +59,7 @@ class MInvarianceRequirement(Requirement):
     m: Annotated[int, checked(integer("m", 2))] = Field(
         description="How many rows a class has at least, all with different sensitive values."
     )
-    history: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
+    history: Annotated[tuple[str, ...], checked(table_name)] = Field(
         description="The table beside the release that remembers who was released with which values."
     )
 

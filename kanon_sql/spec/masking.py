@@ -51,10 +51,6 @@ def _share(what: str, *, one: bool = False) -> Any:
     return checked(the_number(f"{what} above 0 {end}", above=0, most=1 if one else None, below=None if one else 1))
 
 
-def _share_schema(*, one: bool = False) -> WithJsonSchema:
-    return WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum" if one else "exclusiveMaximum": 1})
-
-
 def _decimals(value: object) -> int:
     found = integer("a number of digits", 0)(value)
     if found > MOST_DECIMALS:

@@ -18,7 +18,7 @@ from kanon_sql.spec.differential_privacy import (
     differential_privacy_in,
 )
 from kanon_sql.spec.filed import Filed, redacted_source
-from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
+from kanon_sql.spec.hierarchy import QuasiIdentifier, table_name
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
@@ -103,7 +103,6 @@ class Spec(Filed):
     release: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
-        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish, {file: ...} or {view: ...}.")
     release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
     release_view: GuardedView | None = Field(default=None, description="The view to publish.")

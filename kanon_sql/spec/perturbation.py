@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr, WithJsonSchema
 from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -96,7 +96,6 @@ class PerturbSpec(Filed):
     release: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
-        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
     key: Annotated[str, checked(text("a column name"))] = Field(
         description="The column with another value in every row; it is not released."

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import checked, text, the_number
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.requirement import Requirement
 
@@ -32,7 +32,7 @@ Significance = Annotated[
 ABOUT_FRACTION = "Instead of a population table: the share of its population that is in the source, for an estimate."
 
 
-Population = Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)]
+Population = Annotated[tuple[str, ...], checked(table_name)]
 
 
 ABOUT_POPULATION = "The population table: the quasi-identifiers of all the persons among which an attacker searches."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import Part, checked, the_number
 
@@ -21,12 +21,6 @@ _price = the_number("an amount of money, from 0 to 1e12", least=0, most=_MOST)
 
 
 _cost = the_number("an amount of money, from 1e-6 to 1e12", least=1e-6, most=_MOST)
-
-
-_NOT_NEGATIVE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": _MOST})
-
-
-_POSITIVE = WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": _MOST})
 
 
 Price = Annotated[float, checked(_price)]

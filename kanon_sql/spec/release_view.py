@@ -13,7 +13,7 @@ from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, flag
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -34,7 +34,7 @@ class GuardedView(Part):
 
     expected: ClassVar[str] = "{view: NAME, accept_sequence_risk: true}"
 
-    view: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
+    view: Annotated[tuple[str, ...], checked(table_name)] = Field(
         description="The view to create: generalized and suppressed whenever it is read."
     )
     accept_sequence_risk: Annotated[bool, checked(flag), WithJsonSchema({"const": True})] = Field(

@@ -43,8 +43,6 @@ __all__ = [
     "steps_faults",
 ]
 
-_NUMBER = WithJsonSchema({"type": ["number", "null"]})
-
 
 def _base(value: object) -> Decimal:
     found = number("a base")(value)
@@ -97,10 +95,10 @@ class ColumnStep(Part):
     round: Annotated[
         Decimal | None, checked(_base), WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0})
     ] = Field(default=None, description="Round to multiples of this.")
-    bottom: Annotated[Decimal | None, checked(number("the end of bottom coding")), _NUMBER] = Field(
+    bottom: Annotated[Decimal | None, checked(number("the end of bottom coding"))] = Field(
         default=None, description="This and everything below is one label."
     )
-    top: Annotated[Decimal | None, checked(number("the start of top coding")), _NUMBER] = Field(
+    top: Annotated[Decimal | None, checked(number("the start of top coding"))] = Field(
         default=None, description="This and everything above is one label."
     )
 

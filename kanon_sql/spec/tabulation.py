@@ -13,7 +13,7 @@ from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -65,7 +65,6 @@ class TableSpec(Filed):
     release: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
-        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(default=None, description="The table to publish.")
     unit: Annotated[str | None, checked(text("a column name"))] = Field(
         default=None, description="The column that identifies a contributor."

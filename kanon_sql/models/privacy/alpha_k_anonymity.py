@@ -8,7 +8,7 @@ from functools import partial
 from math import ceil, floor
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import register
@@ -17,8 +17,6 @@ from kanon_sql.spec.checks import checked, integer, the_number
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement, Values
 
 __all__ = ["AlphaKAnonymityModel", "AlphaKAnonymityRequirement"]
-
-_COUNT = WithJsonSchema({"type": "integer", "minimum": 1})
 
 
 class AlphaKAnonymityRequirement(Requirement):

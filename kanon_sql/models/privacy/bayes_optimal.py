@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec import TABLE_NAME, format_table_name, table_name
+from kanon_sql.spec import format_table_name, table_name
 from kanon_sql.spec.checks import Fault, checked, share, text, the_number
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 
@@ -19,9 +19,6 @@ __all__ = ["BayesOptimalModel", "BayesOptimalRequirement"]
 
 def _inside(what: str) -> Callable[[object], float]:
     return the_number(f"{what}, above 0 and below 1", above=0, below=1)
-
-
-_INSIDE = WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1})
 
 
 class BayesOptimalRequirement(Requirement):
@@ -49,7 +46,6 @@ class BayesOptimalRequirement(Requirement):
     background: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
-        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(
         default=None,
         description="A table that the attacker knows: quasi-identifiers as in the source, attribute, maybe a weight.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
@@ -13,8 +13,6 @@ from kanon_sql.spec.checks import checked, choice, the_number
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
 
 __all__ = ["BasicBetaLikeness", "BetaLikenessRequirement", "EnhancedBetaLikeness"]
-
-_POSITIVE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 
 
 class BetaLikenessRequirement(Requirement):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
@@ -21,8 +21,6 @@ from kanon_sql.spec.population import (
 from kanon_sql.sql import Sql, render
 
 __all__ = ["DeltaPresenceModel", "DeltaPresenceRequirement"]
-
-_SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 
 
 class DeltaPresenceRequirement(OfPopulation):

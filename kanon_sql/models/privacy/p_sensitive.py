@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
@@ -15,8 +15,6 @@ from kanon_sql.spec.checks import Fault, checked, integer
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 
 __all__ = ["PSensitiveModel", "PSensitiveRequirement"]
-
-_COUNT = WithJsonSchema({"type": "integer", "minimum": 1})
 
 
 class PSensitiveRequirement(Requirement):

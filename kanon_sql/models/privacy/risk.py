@@ -29,8 +29,6 @@ from kanon_sql.sql import Sql, render
 
 __all__ = ["PopulationRiskModel", "RiskEstimateModel", "RiskModel", "RiskRequirement"]
 
-_RISK = WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1})
-
 
 _ATTACKERS = ("prosecutor", "journalist", "marketer")
 
