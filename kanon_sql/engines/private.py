@@ -7,7 +7,7 @@ directory that its owner alone can open, from its first moment, no other user ca
 A directory is locked for as long as the process lives that made it; one that can be locked is of a process that was
 killed, and is removed by the next one that makes a directory there.
 
-Files are what verbs write that is not for everybody: values, or figures beyond those of a release.
+Files are what verbs write that is not for all users: values, or figures beyond those of a release.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def as_private_as(database: Path, log: Path) -> None:
-    """Let the log of a database be read by those alone who may read the database, where that is not everybody.
+    """Let the log of a database be read by those alone who may read the database, where that is not all users.
 
     An engine that makes its log with the mode that the process gives all of its files goes on in one that is there.
 
