@@ -15,6 +15,7 @@ from typing import Any
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.clean import clean
 
 KINDS = {
     "person": "INTEGER", "birth": "INTEGER", "zip": "VARCHAR(5)", "sex": "VARCHAR(1)",
@@ -156,13 +157,33 @@ class Verb:
     prepare: Callable[[Engine], object] = lambda _: None
 
 
-MADE = ("visits_release", "visits_before", "visits_view", "visits_learned")
-"""Tables that verbs make, beside ``visits`` and ``census``."""
+def load(subject: Subject, rows: int) -> None:
+    """The tables ``visits``, and ``census`` with twice as many rows."""
+    drawn = rows_of(rows)
+    for name, held in (("visits", drawn), ("census", drawn + rows_of(rows, 2))):
+        subject.drop(name)
+        fill(subject, name, held)
+
+
+def clear(subject: Subject) -> None:
+    """Drop what verbs made, and what a release that grows knows of its rows."""
+    subject.drop("visits_view", "VIEW")
+    for name in ("visits_release", "visits_before", "visits_learned"):
+        subject.drop(name)
+    with subject.connect() as engine:
+        clean(engine, states=True, drop=True)
+        clean(engine, drop=True)
+
+
 COARSE = {
     "birth": {"intervals": [1000, 10000], "minimum_level": 1},
     "zip": {"prefix": [2, 1], "minimum_level": 1},
     "sex": None,
 }
+
+
+def _released_by(changes: dict[str, Any]) -> Verb:
+    return Verb(lambda engine: kanon_sql.anonymize(engine, _spec(**changes)))
 
 
 def _released(**changes: Any) -> Callable[[Engine], object]:
@@ -304,3 +325,13 @@ VERBS: dict[str, Verb] = {
     )),
     "init": Verb(lambda engine: kanon_sql.init(engine, "visits")),
 }  # fmt: skip
+
+COMBINATIONS: dict[str, Verb] = {
+    **{
+        f"{what}: {name}": _released_by(changes)
+        for what, cases in (("model", MODELS), ("recoding", RECODINGS), ("search", SEARCHES))
+        for name, changes in cases.items()
+    },
+    **{f"verb: {name}": verb for name, verb in VERBS.items()},
+}
+"""Every model, recoding and search algorithm in ``anonymize``, and every verb."""

@@ -125,6 +125,7 @@ class MariaDB(Dialect):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])
                 for join in select.args["joins"]:
                     _keyed(join)
+                _kept_whole(select)
         for column in tree.find_all(exp.ColumnDef):
             if column.kind is not None and column.kind.this in exp.DataType.TEXT_TYPES:
                 characters = _characters(column.kind)
@@ -279,6 +280,32 @@ def _keyed(join: exp.Expr) -> None:
         rows.set("alias", None)
     derived = exp.Select(expressions=columns).from_(rows).limit(_ALL_ROWS)
     join.set("this", derived.subquery(exp.to_identifier(alias, quoted=True)))
+
+
+def _kept_whole(select: exp.Select) -> None:
+    """Keep a join that others are joined to by columns of several of its tables from being merged into the query.
+
+    The server makes a key for each table, or set of tables, whose columns a derived table is joined by, and uses one of
+    them. Of several it would look at all rows that have a part of the key.
+    """
+    first = select.args["from_"].this
+    inner = first.this if isinstance(first, exp.Subquery) else None
+    if not isinstance(inner, exp.Select) or not inner.args.get("joins"):
+        return
+    if any(inner.args.get(part) for part in ("group", "distinct", "limit")) or inner.find(exp.Window, exp.AggFunc):
+        return  # not merged either
+    tables = {item.alias_or_name: {column.table for column in item.find_all(exp.Column)} for item in inner.selects}
+    for join in select.args["joins"]:
+        equal = list((join.args.get("on") or exp.true()).find_all(exp.EQ, exp.NullSafeEQ))
+        used = [
+            tables.get(column.name, set())
+            for same in equal
+            for column in same.find_all(exp.Column)
+            if column.table == first.alias
+        ]
+        if len({frozenset(each) for each in used if each}) > 1:
+            first.set("this", inner.limit(_ALL_ROWS))
+            return
 
 
 def _unqualified(text: exp.Expr) -> exp.Expr:

@@ -1,0 +1,204 @@
+"""Time every model, recoding, search algorithm and verb on every engine, over rows of which nine tenths differ.
+
+    python benchmarks/combinations.py --json found.json                   # 60,000 and 240,000 rows, all that runs here
+    python benchmarks/combinations.py --json found.json --rows 2000 --engine duckdb --engine postgres
+    python benchmarks/combinations.py --json found.json --only "verb: audit" --only "model: l"
+    python benchmarks/combinations.py --json found.json --markdown        # the table of what was found, nothing is run
+
+Each combination has a connection of its own; what must be there before, such as a release to attack, is made without
+being timed. A combination that takes longer than ``--timeout`` is interrupted as by Ctrl-C and written down as such;
+one that is refused, with the reason. ``--json`` is written after each, and what it has is not run again: a run that is
+stopped goes on where it was. The table has the seconds of DuckDB at the most rows, what other engines take as
+a multiple of it, and how much longer each takes than at the fewest rows. The tables, specs and verbs are those of
+``tests/workloads.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from adult import ROOT, machine
+
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from servers import SUBJECTS
+from servers.base import Missing
+from workloads import COMBINATIONS, Verb, clear, load
+
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.testing import Subject
+
+ROWS = [60_000, 240_000]
+AGAIN = 5.0
+"""Seconds between two interrupts of a combination that goes on."""
+MOST = {"duckdb": 1, "postgres": 4, "sqlite": 5, "clickhouse": 5, "mariadb": 8}
+"""An engine may take so many times as long as DuckDB."""
+GROWTH = 5.0
+"""Four times the rows may take so many times as long."""
+
+Found = dict[str, Any]
+
+
+class Late(threading.Thread):
+    """Interrupts the main thread after some seconds, and again until it is stopped."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._seconds, self._done = seconds, threading.Event()
+        self.came = False
+
+    def run(self) -> None:
+        wait = self._seconds
+        while not self._done.wait(wait):
+            self.came, wait = True, AGAIN
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[Late]:
+    """Interrupt what is inside when its time is over."""
+    late = Late(seconds)
+    late.start()
+    try:
+        yield late
+    finally:
+        late.stop()
+
+
+def timed(subject: Subject, verb: Verb, seconds: float) -> Found:
+    """What a combination takes, or why there is no such figure."""
+    late = None
+    try:
+        clear(subject)
+        with limited(seconds) as late, subject.connect() as engine:
+            verb.prepare(engine)
+        if late.came:
+            return {"timeout": seconds, "in": "preparation"}
+        with limited(seconds) as late, subject.connect() as engine:
+            started = time.perf_counter()
+            result = verb.run(engine)
+            took = time.perf_counter() - started
+        return {"timeout": seconds} if late.came else {"seconds": round(took, 3), "verdict": verdict_of(result)}
+    except (SpecError, UnsupportedError) as error:
+        return {"refused": str(error).splitlines()[0]}
+    except KeyboardInterrupt:
+        if late is None or not late.came:
+            raise
+        return {"timeout": seconds}
+    except Exception as error:
+        return {"timeout": seconds} if late is not None and late.came else {"error": f"{type(error).__name__}: {error}"}
+
+
+def verdict_of(result: Any) -> str | None:
+    return getattr(result, "verdict", None)
+
+
+def measure(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Run what is not in the file yet."""
+    names = [name for name in COMBINATIONS if not options.only or name in options.only]
+    for rows in sorted(options.rows):
+        for engine in options.engine or SUBJECTS:
+            of = found["engines"].setdefault(engine, {}).setdefault(str(rows), {})
+            left = [name for name in names if name not in of]
+            if not left:
+                continue
+            try:
+                subject = SUBJECTS[engine]()
+            except Missing as missing:
+                print(f"{engine:<12}{missing}")
+                continue
+            try:
+                load(subject, rows)
+                for name in left:
+                    of[name] = timed(subject, COMBINATIONS[name], options.timeout)
+                    print(f"{engine:<12}{rows:>9,}  {name:<34}{said(of[name])}", flush=True)
+                    options.json.write_text(json.dumps(found, indent=2) + "\n")
+                clear(subject)
+            finally:
+                subject.close()
+
+
+def said(cell: Found) -> str:
+    if "seconds" in cell:
+        return f"{cell['seconds']:.2f} s"
+    return "; ".join(f"{what}: {why}" for what, why in cell.items())
+
+
+def table_of(found: dict[str, Any]) -> Iterator[str]:
+    """Markdown: a row for each combination, and below it why some have no figure."""
+    engines = [name for name in SUBJECTS if found["engines"].get(name)]
+    sizes = sorted({int(rows) for engine in engines for rows in found["engines"][engine]})
+    few, many = str(sizes[0]), str(sizes[-1])
+    others = [name for name in engines if name != "duckdb"]
+    yield "| combination | DuckDB, s | " + " | ".join(f"{name}, times DuckDB" for name in others) + " |"
+    yield "|" + "---|" * (2 + len(others))
+    reasons: dict[str, list[str]] = {}
+    for name in COMBINATIONS:
+        cells = {engine: found["engines"][engine].get(many, {}).get(name) for engine in engines}
+        if not any(cells.values()):
+            continue
+        base = (cells.get("duckdb") or {}).get("seconds")
+        shown = []
+        for engine in ("duckdb", *others):
+            cell = cells.get(engine)
+            before = found["engines"].get(engine, {}).get(few, {}).get(name)
+            shown.append(shown_of(cell, before if few != many else None, None if engine == "duckdb" else base, engine))
+            if cell is not None and ("refused" in cell or "error" in cell):
+                reasons.setdefault(cell.get("refused") or cell["error"], []).append(f"{name} ({engine})")
+        yield f"| {name} | " + " | ".join(shown) + " |"
+    yield ""
+    for reason, those in reasons.items():
+        yield f"- {', '.join(those)}: {reason}"
+
+
+def shown_of(cell: Found | None, before: Found | None, base: float | None, engine: str) -> str:
+    """A figure, in bold where it is beyond what it may be."""
+    if cell is None:
+        return ""
+    if "seconds" not in cell:
+        return f"over {cell['timeout']:g} s" if "timeout" in cell else "refused" if "refused" in cell else "error"
+    seconds = cell["seconds"]
+    value = f"{seconds:.1f}" if engine == "duckdb" else f"{seconds:.1f} s" if not base else f"{seconds / base:.1f}"
+    if base and seconds / base > MOST.get(engine, float("inf")):
+        value = f"**{value}**"
+    grown = seconds / before["seconds"] if before and before.get("seconds") else None
+    if grown is None:
+        return value
+    return f"{value} (grew **{grown:.1f}**)" if grown > GROWTH else f"{value} (grew {grown:.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, required=True, help="the figures, which a later run goes on from")
+    parser.add_argument("--rows", type=int, action="append", help="may be repeated; 60000 and 240000 by default")
+    parser.add_argument("--engine", action="append", choices=list(SUBJECTS), help="may be repeated; all by default")
+    parser.add_argument(
+        "--only", action="append", choices=list(COMBINATIONS), metavar="COMBINATION", help="may be repeated"
+    )
+    parser.add_argument("--timeout", type=float, default=900, help="seconds for each combination")
+    parser.add_argument("--markdown", action="store_true", help="print the table of what the file has, and run nothing")
+    options = parser.parse_args()
+    options.rows = options.rows or ROWS
+    os.environ.setdefault("KANON_TESTED", "a key for benchmarks alone")
+    found = json.loads(options.json.read_text()) if options.json.exists() else {"machine": machine(), "engines": {}}
+    if not options.markdown:
+        measure(options, found)
+    print("\n".join(table_of(found)))
+
+
+if __name__ == "__main__":
+    main()
