@@ -117,19 +117,30 @@ def measure(options: argparse.Namespace, found: dict[str, Any]) -> None:
             if not left:
                 continue
             try:
-                subject = SUBJECTS[engine]()
+                run_all(engine, rows, left, of, options, found)
             except Missing as missing:
                 print(f"{engine:<12}{missing}")
-                continue
-            try:
+
+
+def run_all(
+    engine: str, rows: int, names: list[str], of: dict[str, Found], options: argparse.Namespace, found: dict[str, Any]
+) -> None:
+    """Run combinations on a database, and on a new one after each that was cut off: it may hold locks."""
+    subject = None
+    try:
+        for name in names:
+            if subject is None:
+                subject = SUBJECTS[engine]()
                 load(subject, rows)
-                for name in left:
-                    of[name] = timed(subject, COMBINATIONS[name], options.timeout)
-                    print(f"{engine:<12}{rows:>9,}  {name:<34}{said(of[name])}", flush=True)
-                    options.json.write_text(json.dumps(found, indent=2) + "\n")
-                clear(subject)
-            finally:
+            of[name] = timed(subject, COMBINATIONS[name], options.timeout)
+            print(f"{engine:<12}{rows:>9,}  {name:<34} {said(of[name])}", flush=True)
+            options.json.write_text(json.dumps(found, indent=2) + "\n")
+            if not of[name].keys() & {"seconds", "refused"}:
                 subject.close()
+                subject = None
+    finally:
+        if subject is not None:
+            subject.close()
 
 
 def said(cell: Found) -> str:

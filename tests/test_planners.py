@@ -283,3 +283,29 @@ def test_a_view_of_a_user_is_read_as_the_server_plans_it(subject: Subject, case:
             engine.fetch(read, 1)
         assert engine.fetch(ours, 1) == [("off", "1")]
     subject.execute("DROP FUNCTION planned_as_the_server_does CASCADE")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "subject", [pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))], indirect=True
+)
+def test_no_generic_test_of_dbt_compares_each_with_each(subject: Subject) -> None:
+    """Over a table without statistics: nearly each row is a class, and has a sensitive value of its own."""
+    clear(subject)
+    load(subject, ROWS)
+    known = ["birth", "zip", "sex"]
+    columns = [("birth", "integer"), ("zip", "text"), ("sex", "text"), ("detail", "text"), ("person", "integer")]
+    dbt, visits = Dbt("postgres", lambda _: columns), Relation("visits")
+    squares = {}
+    for unit in (None, "person"):
+        held: dict[str, Any] = {"quasi_identifiers": known, "unit": unit}
+        for name, asked in {
+            "k_anonymity": {"k": 5},
+            "l_diversity": {"l": 3, "attribute": "detail"},
+            "t_closeness": {"t": 0.5, "attribute": "detail", "reference": visits},
+        }.items():
+            sql = dbt.test(name, visits, **held, **asked)
+            assert len(subject.fetch(sql)) > MANY, "nearly all classes violate it"
+            if found := squares_in(subject.fetch, sql):
+                squares[name, unit] = found
+    assert squares == {}
