@@ -249,6 +249,43 @@ def test_rows_of_known_persons(database: Database, tmp_path: Path) -> None:
         assert stored == ([] if name == "persons" else [(5, "q1", None)])
 
 
+@pytest.mark.parametrize(
+    ("kind", "first", "again"),
+    [
+        ("DOUBLE", "0", "-0.0"),
+        ("TIMESTAMPTZ", "2020-01-01 00:00:00+00", "2020-01-01 09:00:00+09"),
+        ("DECIMAL(9, 2)", "1.50", "1.5"),
+    ],
+)
+def test_a_person_is_known_again_however_the_key_is_written(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, first: str, again: str
+) -> None:
+    """0 and -0 are one number, and a time is shown in the zone of each session."""
+    monkeypatch.setitem(TYPES, "person", kind)
+    other = first.replace("2020", "202{}") if "T" in kind else "{}0"
+    rows = [row(rid, 1, "111", first if rid == 1 else other.format(rid), "flu") for rid in range(1, 5)]
+    building = Building(database, specified(PROMISES["persons"]), tmp_path, rows)
+    building.build()
+    assert set(building.seen()) == {1, 2, 3, 4}
+    database.connection.execute("SET TimeZone = 'Asia/Tokyo'")
+    building.insert([row(5, 2, "111", again), row(6, 2, "111", other.format(6))])
+    building.build()
+    assert set(building.seen()) == {1, 2, 3, 4}, "of two persons one is known"
+    assert building.count("persons") == 4
+
+
+def test_a_key_of_another_kind_is_refused(database: Database, tmp_path: Path) -> None:
+    rows = [row(rid, 1, "111", str(rid)) for rid in range(1, 5)]
+    building = Building(database, specified(PROMISES["persons"]), tmp_path, rows)
+    building.build()
+    database.connection.execute("ALTER TABLE visits ALTER person TYPE DOUBLE")
+    with pytest.raises(CompilerError, match=r"'person' is compared as a binary fraction now, .* remembered as text"):
+        building.day()
+    database.connection.execute("ALTER TABLE visits ALTER person TYPE INTERVAL USING to_days(person::INTEGER)")
+    with pytest.raises(CompilerError, match="equal values of 'person', INTERVAL, may be written in several ways"):
+        building.day()
+
+
 def test_a_full_refresh_is_refused(building: Building) -> None:
     building.insert([row(5, 2, "111"), row(6, 2, "111")])
     building.day()

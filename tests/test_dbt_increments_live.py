@@ -117,6 +117,35 @@ def test_days_under_dbt(project: Project) -> None:
     assert len(growing.versions) == 3
 
 
+@pytest.mark.parametrize("project", ["postgres"], indirect=True)
+def test_a_number_is_one_person_however_it_is_written(project: Project) -> None:
+    """Who has 1.0 on the first day and 1.00 on the second was released: with one more they are no class of two."""
+    promise = PROMISES["persons"]
+    rows: list[Row] = [
+        {"rid": rid, "day": 1, "person": person, "zip": "111", "sex": "F", "disease": "flu"}
+        for rid, person in enumerate(["1.0", "2", "3", "4"])
+    ]
+    prepared(project, promise, rows)
+
+    def built(kind: str) -> subprocess.CompletedProcess[str]:
+        put(project, rows)
+        succeeded(project.dbt("seed", "--full-refresh"))  # else the column keeps its type
+        with psycopg.connect(f"host={project.environment['PGHOST']} user=postgres dbname=postgres") as connection:
+            connection.execute("DROP VIEW IF EXISTS release__candidate CASCADE")
+            connection.execute(f"ALTER TABLE visits ALTER person TYPE {kind} USING person::{kind}".encode())
+        return project.dbt("build", "--exclude", "visits")
+
+    refused = built("interval")
+    assert refused.returncode == 1
+    assert "may be written in several ways" in refused.stdout
+    succeeded(built("numeric"))
+    rows += [{**rows[0], "rid": 10 + n, "day": 2, "person": person} for n, person in enumerate(["1.00", "5"])]
+    succeeded(built("numeric"))
+    tables = ("release", *(f"{STATE['postgres']}.release__{name}" for name in ("waiting", "persons")))
+    counts = project.fetch(*(f"SELECT COUNT(*) FROM {table}" for table in tables))
+    assert counts == [Counter({(4,): 1}), Counter({(2,): 1}), Counter({(4,): 1})]
+
+
 def begun(project: Project, name: str, last: str, *command: str) -> subprocess.Popen[str]:
     """A build with a statement of its own before its transaction ends."""
     assert DBT is not None

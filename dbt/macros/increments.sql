@@ -19,6 +19,26 @@
 {#- Why rows are held for good: with two classes of a person, only the values that both have could be the person's. -#}
 {% macro held() %}{{ return("held: rows of the person were released before") }}{% endmacro %}
 
+{#- A person's key, as it is remembered and found again: numbers and times as such, since 1.0 and 1.00 are one person,
+    and all else as text, of types that are known to write equal values in one way. -#}
+{% macro person_key(relation, name, where) %}
+  {{ return(kanon_sql.counted_value(kanon_sql.column_named(kanon_sql.columns_in(relation, where), name, where), relation, where)) }}
+{% endmacro %}
+
+{#- Stop if persons were remembered as another kind of value: '7.0' would not be found again as 7. -#}
+{% macro check_persons(labelled, unit, persons) %}
+  {% set now = kanon_sql.column_named(kanon_sql.columns_in(labelled, "day"), unit, "day").dtype %}
+  {% set before = kanon_sql.columns_in(persons, "day")[0].dtype %}
+  {% if kanon_sql.compared_as(now) != kanon_sql.compared_as(before) %}
+    {% do kanon_sql.refuse("day", "'" ~ unit ~ "' is compared as " ~ kanon_sql.compared_as(now) ~ " now, and the persons of earlier builds were remembered as " ~ kanon_sql.compared_as(before) ~ ", so that they would not be known again; cast it to the type that it had in a model before this one") %}
+  {% endif %}
+{% endmacro %}
+
+{% macro compared_as(dtype) %}
+  {%- if kanon_sql.spelled(dtype) == "zero" -%}{{ return("a binary fraction") }}{%- endif -%}
+  {{ return("an exact number or a time" if kanon_sql.compares_exactly(dtype) else "text") }}
+{% endmacro %}
+
 {#- The source's rows that no build has taken; those without a watermark too, for which the build stops. -#}
 {% macro rows_above(source, watermark, release) %}
   {%- if not execute -%}{{ return(source) }}{%- endif -%}
@@ -43,6 +63,9 @@
   {%- set names = [] -%}
   {%- for name in columns -%}{%- do names.append(adapter.quote(name)) -%}{%- endfor -%}
   {%- set known = grows and unit is not none -%}
+  {%- set taken = "(" ~ labelled ~ ") as kanon_taken" -%}
+  {%- set person = none if unit is none else kanon_sql.person_key(taken, unit, "day") -%}
+  {%- if known -%}{%- do kanon_sql.check_persons(taken, unit, kanon_sql.beside(this, release, "persons")) -%}{%- endif -%}
   {%- set sql -%}
 select
   {%- for name in columns %}
@@ -69,7 +92,7 @@ select
   {% if grows %}(select max(kanon_batch) from {{ state }}) + 1{% else %}1{% endif %} as kanon_batch
 from (
   select {{ names | join(", ") }}, kanon_watermark, kanon_left_out, 1 as kanon_new
-  from ({{ labelled }}) as kanon_taken
+  from {{ taken }}
   {%- if grows %}
   union all
   select {{ names | join(", ") }}, null as kanon_watermark, kanon_left_out, 0 as kanon_new
@@ -78,7 +101,7 @@ from (
 ) as kanon_rows
   {%- if known %}
 left join {{ kanon_sql.beside(this, release, "persons") }} as kanon_known
-  on kanon_known.kanon_person = {{ kanon_sql.exact_text("kanon_rows." ~ adapter.quote(unit)) }}
+  on kanon_known.kanon_person = {{ person }}
   {%- endif %}
   {%- endset -%}
   {{ return(sql) }}
@@ -196,7 +219,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
   {% do kanon_sql.put(waiting, grows, shown + unit + ["kanon_left_out"], "select " ~ stored | join(", ") ~ ", " ~ keeps ~ " from " ~ judged ~ " where kanon_is_added = 0") %}
   {% if asked.unit %}
     {% set persons = kanon_sql.beside(labelled, asked.release, "persons") %}
-    {% set person = kanon_sql.exact_text("kanon_unit") %}
+    {% set person = kanon_sql.person_key(judged, "kanon_unit", "grow") %}
     {% set unknown = " and not exists (select 1 from " ~ persons ~ " as kanon_known where kanon_known.kanon_person = " ~ person ~ ")" if grows else "" %}
     {% do kanon_sql.put(persons, grows, ["kanon_person"], "select distinct " ~ person ~ " as kanon_person from " ~ judged ~ " where kanon_is_added = 1 and kanon_unit is not null" ~ unknown) %}
   {% endif %}
