@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-__all__ = ["import_all", "imported_from"]
+__all__ = ["import_all", "import_one", "imported_from"]
 
 
 def imported_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -32,3 +32,10 @@ def import_all(package: str) -> None:
     """Import every module of a package, so that what they declare is known."""
     for module in iter_modules(import_module(package).__path__):
         import_module(f"{package}.{module.name}")
+
+
+@cache
+def import_one(package: str, name: str) -> None:
+    """Import one module of a package, if it has one of this name."""
+    if any(module.name == name for module in iter_modules(import_module(package).__path__)):
+        import_module(f"{package}.{name}")

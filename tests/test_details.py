@@ -22,7 +22,7 @@ from kanon_sql.evaluate.examination import size_edges, size_number
 from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.l_diversity import EntropyLDiversity
-from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.models.privacy.p_sensitive_k_anonymity import PSensitiveModel
 from kanon_sql.models.privacy.t_closeness import TCloseness
 from kanon_sql.sql.statement import Compiler
 from kanon_sql.sql.text import Sql

@@ -124,7 +124,7 @@ def doors() -> dict[str, set[str]]:
         open_door(f"kanon_sql.{room}")
     sill = {
         "kanon_sql.version": {"__version__", "how_to_install"},
-        "kanon_sql.lazy": {"import_all", "imported_from"},
+        "kanon_sql.lazy": {"import_all", "import_one", "imported_from"},
         "kanon_sql.interrupts": {"Interrupts", "ends_in_order", "interrupts"},
     }
     return found | sill

@@ -24,7 +24,7 @@ from kanon_sql.evaluate.search import searched
 from kanon_sql.models.privacy import PrivacyModel, Whole
 from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
-from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.models.privacy.p_sensitive_k_anonymity import PSensitiveModel
 
 COUNTS = st.lists(st.integers(1, 6), min_size=0, max_size=4)
 REMOVABLE = st.integers(0, 12)

@@ -7,6 +7,9 @@ one template.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from kanon_sql.lazy import imported_from
 from kanon_sql.models.privacy import (
     Background,
     Monotonicity,
@@ -20,14 +23,7 @@ from kanon_sql.models.privacy import (
     register,
     registered,
 )
-from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityRequirement
 from kanon_sql.models.privacy.base import TOLERANCE
-from kanon_sql.models.privacy.beta_likeness import BetaLikenessRequirement
-from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureRequirement
-from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
-from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
-from kanon_sql.models.privacy.p_sensitive import PSensitiveRequirement
-from kanon_sql.models.privacy.risk import RiskRequirement
 from kanon_sql.models.privacy.t_closeness import Distance, TCloseness, TClosenessRequirement, closeness_among
 from kanon_sql.models.quality import (
     METRICS,
@@ -41,6 +37,15 @@ from kanon_sql.models.quality import (
     normalized_share,
 )
 from kanon_sql.models.quality.loss import Loss
+
+if TYPE_CHECKING:
+    from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityRequirement
+    from kanon_sql.models.privacy.beta_likeness import BetaLikenessRequirement
+    from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureRequirement
+    from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
+    from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
+    from kanon_sql.models.privacy.p_sensitive_k_anonymity import PSensitiveRequirement
+    from kanon_sql.models.privacy.risk import RiskRequirement
 
 __all__ = [
     "METRICS",
@@ -79,3 +84,15 @@ __all__ = [
     "register",
     "registered",
 ]
+
+_HOME = dict.fromkeys(("SIGNIFICANCE", "critical_size", "largest_k"), "privacy.k_map_estimate") | {
+    "AlphaKAnonymityRequirement": "privacy.alpha_k_anonymity",
+    "BetaLikenessRequirement": "privacy.beta_likeness",
+    "DeltaDisclosureRequirement": "privacy.delta_disclosure",
+    "LDiversityRequirement": "privacy.l_diversity",
+    "PSensitiveRequirement": "privacy.p_sensitive_k_anonymity",
+    "RiskRequirement": "privacy.risk",
+}
+"""What only estimates of k-map and certificates take, which is imported when it is first asked for."""
+
+__getattr__ = imported_from(__name__, _HOME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.lazy import import_all
+from kanon_sql.lazy import import_all, import_one
 from kanon_sql.spec.checks import Faults, did_you_mean, fail, kind
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
@@ -14,7 +14,7 @@ from kanon_sql.spec.requirement import Requirement
 __all__ = ["forget_requirement", "parse_requirement", "register_requirement", "requirements"]
 
 DECLARED_IN = "kanon_sql.models.privacy"
-"""The package whose modules declare all other requirements, each beside its privacy model."""
+"""The package whose modules declare all other requirements, each beside its privacy model and in a file of its name."""
 
 _REQUIREMENTS: dict[str, type[Requirement]] = {
     requirement.name: requirement
@@ -23,14 +23,21 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
 """Those that the spec itself asks about, and those that were registered."""
 
 
-def _known() -> Mapping[str, type[Requirement]]:
+def _all() -> Mapping[str, type[Requirement]]:
     import_all(DECLARED_IN)
     return _REQUIREMENTS
 
 
+def _known(name: object) -> type[Requirement] | None:
+    """The requirement of a name; only the file of that name is imported, which takes less time than all."""
+    if name not in _REQUIREMENTS and isinstance(name, str):
+        import_one(DECLARED_IN, name)
+    return _REQUIREMENTS.get(name) if isinstance(name, str) else None
+
+
 def requirements() -> tuple[type[Requirement], ...]:
     """All requirements that a spec may ask for, by their names."""
-    return tuple(found for _, found in sorted(_known().items()))
+    return tuple(found for _, found in sorted(_all().items()))
 
 
 def register_requirement(requirement: type[Requirement]) -> None:
@@ -61,9 +68,9 @@ def parse_requirement(value: object) -> Requirement:
     faults = Faults()
     found: list[Requirement | None] = []
     for name, body in value.items():
-        known = _known().get(name)
+        known = _known(name)
         if known is None:
-            faults.add((name,), f"unknown requirement{did_you_mean(name, _known())}", at_key=True)
+            faults.add((name,), f"unknown requirement{did_you_mean(name, _all())}", at_key=True)
         else:
             found.append(faults.attempt((name,), known.model_validate, body))
     if not faults and len(found) != 1:

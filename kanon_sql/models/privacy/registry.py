@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.lazy import import_all
+from kanon_sql.lazy import import_all, import_one
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
@@ -79,10 +79,21 @@ def model_of(requirement: Requirement) -> PrivacyModel:
             "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
             "alone, give check a spec with k_anonymity and the k that anonymize printed"
         )
-    for kind in registered():
+    import_one(__package__, requirement.name)
+    if (model := _of(requirement)) is None:
+        import_all(__package__)  # it is one that has a file of its own beside the requirement's
+        model = _of(requirement)
+    if model is not None:
+        return model
+    raise LookupError(f"no privacy model is registered for {requirement.name}")
+
+
+def _of(requirement: Requirement) -> PrivacyModel | None:
+    """The model that a requirement names, of those that are imported."""
+    for kind in _MODELS:
         if kind.requirement is type(requirement) and (model := kind.of(requirement)) is not None:
             return model
-    raise LookupError(f"no privacy model is registered for {requirement.name}")
+    return None
 
 
 def label_of(requirement: Requirement) -> str:
