@@ -296,7 +296,7 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert others.pop("hierarchies/lookup_rules") == count
                 assert others.pop("frequency/encode") == 1 + attributes
                 assert others.pop("frequency/sensitive", 0) == attributes
-                assert others.pop("exists") <= 8, "and of the tables that runs share, twice of the record: whose they are"
+                assert others.pop("exists") <= 8, "and whose the tables are that runs share"
                 assert others.pop("release/manifest/find", 0) <= 1
                 assert others.pop("transaction") == 2 * 4, "two of them: is one open?, twice; begin; commit"
                 assert others.pop("columns") == 3, "of the source, and of the release by who verifies and who warns"
