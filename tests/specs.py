@@ -6,7 +6,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import HealthCheck, settings
 from strategies import TIMES
@@ -76,4 +75,6 @@ TAIL = "quasi_identifiers: {age: {}}\nprivacy: [{k_anonymity: 2}]\n"
 
 
 def schema_accepts(data: object) -> bool:
+    import jsonschema  # the lowest versions are tested without it
+
     return bool(jsonschema.Draft202012Validator(Spec.json_schema()).is_valid(data))
