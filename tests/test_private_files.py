@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -13,7 +14,6 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -316,7 +316,7 @@ def test_what_verbs_write_beyond_a_release_is_their_owners_alone(
         connection.execute("COPY visits TO 'visits.csv'")
     Path("zips.csv").write_text("10;1*;*\n11;1*;*\n99;9*;*\n")
     Path("dbt_project.yml").write_text("name: clinic\n")
-    Path("spec.yml").write_text(yaml.safe_dump(spec))
+    Path("spec.yml").write_text(json.dumps(spec))
     for place in expected:
         if "*" not in place and expected[place] == 0o600 and "out" not in place:
             Path(place).write_text("an earlier one, which others could read\n")
