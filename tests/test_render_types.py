@@ -46,6 +46,7 @@ MODELS: list[dict[str, Any]] = [
     {"privacy_skyline": {**ABOUT, "l": 1, "k": 1, "m": 0, "c": 0.9}},
     {"epsilon_privacy": {**ABOUT, "epsilon": 4, "stubbornness": 10}},
 ]
+SEVERAL = "verbs/render/several_texts"
 LEVEL = {"prefix": [1], "minimum_level": 1, "maximum_level": 1}
 OF_PERSONS = ("t_closeness", "l_diversity")
 
@@ -88,7 +89,8 @@ def run(subject: Subject, rendered: kanon_sql.Rendered) -> int:
     for statement in rendered.statements:
         if statement.name != "evaluate/achieved":
             reads = statement.sql.lstrip().startswith(("SELECT", "WITH"))
-            subject.fetch(statement.sql) if reads else subject.execute(statement.sql)
+            rows = subject.fetch(statement.sql) if reads else subject.execute(statement.sql)
+            assert statement.name != SEVERAL or rows == [(0,)], "each value is written in one way"
             continue
         tree = sqlglot.parse_one(statement.sql, read=subject.dialect.sqlglot)
         names = [item.alias_or_name for item in tree.selects]  # type: ignore[attr-defined]
@@ -132,3 +134,28 @@ def compare(subject: Subject, engine: Engine, given: dict[str, Any]) -> bool:
         assert not violating
         assert made == expected, given["privacy"]
     return result.rows["suppressed"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "one", "other"),
+    [
+        ("postgres", "numeric", "1.0", "1.00"),
+        ("postgres", "double precision", "0", "'-0'"),
+        ("postgres", "interval", "'1 day'", "'24:00:00'"),
+        ("postgres", "numeric[]", "'{1.0}'", "'{1.00}'"),
+        ("mariadb", "VARCHAR(9)", "'HIV'", "'hiv'"),
+        ("duckdb", "DOUBLE", "0", "'-0'"),
+    ],
+)
+def test_a_script_tells_of_equal_values_that_are_written_in_several_ways(
+    name: str, kind: str, one: str, other: str
+) -> None:
+    """They pass as two values: a script knows no types and collations, so that it says how many there are."""
+    given = next(specs(0, "text")) | {"privacy": [{"l_diversity": {**ABOUT, "l": 2}}], "unit": "p"}
+    counts = [item.sql for item in script(name, json.dumps(given)).statements if item.name == SEVERAL]
+    with subject_of(name) as subject:
+        subject.execute(f"CREATE TABLE visits (p {kind}, q VARCHAR(5), v {kind})")
+        subject.execute(f"INSERT INTO visits VALUES ({one}, 'a1', {one}), ({one}, 'a1', {one})")
+        assert [subject.fetch(sql) for sql in counts] == [[(0,)], [(0,)]]
+        subject.execute(f"INSERT INTO visits VALUES ({other}, 'a1', {other})")
+        assert [subject.fetch(sql) for sql in counts] == [[(1,)], [(1,)]], "of v, and of the persons"

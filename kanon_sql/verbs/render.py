@@ -30,7 +30,16 @@ from kanon_sql.spec import (
     TreeHierarchy,
     ValueHierarchy,
 )
-from kanon_sql.sql import Dialect, Statement, dialect_named, laid_out
+from kanon_sql.sql import (
+    Dialect,
+    Sql,
+    Statement,
+    dialect_named,
+    exact_text,
+    identifier,
+    laid_out,
+    source_relation,
+)
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fatal_warnings
@@ -148,6 +157,9 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         attributes = list(dict.fromkeys(named))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
+        for name in (*attributes, *([spec.unit] if spec.unit is not None else [])):
+            text = exact_text(Sql(f"CAST(kanon_source.{identifier(name)} AS VARCHAR)"))
+            workspace.row("verbs/render/several_texts", table=source_relation(), own=name, written=text)
         models = measured_models(models, sets.facts)
         evaluator = Evaluator(workspace, sets, models, metric_for(spec), spec.search.prefer, 0)
         coded = None
@@ -214,8 +226,10 @@ _NOTES = (
 
 _COUNTED = (
     "Sensitive values and persons are counted by their texts (by their numbers where distance: ordered asks). Of a",
-    "type that writes equal values in several ways, such as 1.0 and 1.00, 0 and -0, intervals or JSON, one value would",
-    "count as several: cast such a column in a source query, or use kanon-sql anonymize, which looks at its type.",
+    "type that writes equal values in several ways, such as 1.0 and 1.00, 0 and -0 or intervals, one value would count",
+    "as several, and so would texts that a collation takes for one: verbs/render/several_texts has to be 0, and to run",
+    "without an error. Else publish nothing: cast the column in a source query, or use kanon-sql anonymize, which",
+    "looks at its type.",
 )
 
 _NO_WARNINGS = "No warnings are looked for that take the data: kanon-sql anonymize and check do that."

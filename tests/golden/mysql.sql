@@ -361,6 +361,9 @@ CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT STRAIGHT_JOIN `lookup
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c0` AS `code0`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
 
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source.`dx` AS value FROM `clinic`.`visits` AS kanon_source GROUP BY kanon_source.`dx` HAVING MIN(LEFT(CAST(kanon_source.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin) <> MAX(LEFT(CAST(kanon_source.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin)) AS written_values;
+
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_values0`) AS row_count;
 
@@ -823,6 +826,9 @@ SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c1` AS `code2`, `lookup1`.`c0` AS `code3`, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, COUNT(DISTINCT `unit`) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value;
 
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source.`person` AS value FROM `clinic`.`visits` AS kanon_source GROUP BY kanon_source.`person` HAVING MIN(LEFT(CAST(kanon_source.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`person`) <= 16383)) COLLATE utf8mb4_0900_bin) <> MAX(LEFT(CAST(kanon_source.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`person`) <= 16383)) COLLATE utf8mb4_0900_bin)) AS written_values;
+
 -- evaluate/partitions/order
 CREATE TABLE `kanon_scratch`.`kanon_run_order0` AS WITH `kanon_run_with_used` AS (SELECT MIN(`c0`) AS code, l0 AS label, MIN(value) AS sort FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY c0, l0), `kanon_run_with_sortable` AS (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort FROM `kanon_run_with_used` AS used), `kanon_run_with_placed` AS «evaluate/partitions/order 2» SELECT code, label, is_null, value_position, value_position AS domain_position, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN is_null IS NULL THEN 1 ELSE 0 END, is_null, CASE WHEN value_position IS NULL THEN 1 ELSE 0 END, value_position) - 1 AS SIGNED) AS atom FROM `kanon_run_with_placed` AS placed;
 
@@ -989,6 +995,9 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_values1` AS SELECT STRAIGHT_JOIN `lookup0`.`c0` AS `code0`, `sensitive`.code AS value_code, `sensitive`.reference_share AS reference_share, `sensitive`.`reference_values` AS `reference_values`, `sensitive`.`group1` AS `group1`, `sensitive`.`group_share1` AS `group_share1`, `sensitive`.`group2` AS `group2`, `sensitive`.`group_share2` AS `group_share2`, `sensitive`.`is_protected` AS `is_protected`, `sensitive`.`may_be_disclosed` AS `may_be_disclosed`, `sensitive`.`not_to_be_excluded` AS `not_to_be_excluded`, vectors.row_count AS row_count FROM (SELECT `q0`, `v1`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `v1`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_sensitive1` LIMIT 18446744073709551615) AS `sensitive` ON vectors.`v1` <=> `sensitive`.value;
+
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source.`charge` AS value FROM `clinic`.`visits` AS kanon_source GROUP BY kanon_source.`charge` HAVING MIN(LEFT(CAST(kanon_source.`charge` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`charge`) <= 16383)) COLLATE utf8mb4_0900_bin) <> MAX(LEFT(CAST(kanon_source.`charge` AS CHAR), 16383 DIV (CHAR_LENGTH(kanon_source.`charge`) <= 16383)) COLLATE utf8mb4_0900_bin)) AS written_values;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_values0`) + (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_values1`) AS row_count;

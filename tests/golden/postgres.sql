@@ -316,6 +316,9 @@ CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[vectors."q0"] = ARRAY["lookup0".value] ORDER BY "code0";
 
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source."dx" AS value FROM "clinic"."visits" AS kanon_source GROUP BY kanon_source."dx" HAVING MIN(CAST(kanon_source."dx" AS TEXT) COLLATE "C") <> MAX(CAST(kanon_source."dx" AS TEXT) COLLATE "C")) AS written_values;
+
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS row_count;
 
@@ -700,6 +703,9 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(ro
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", COUNT(DISTINCT "unit") AS person_count, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[vectors."q0"] = ARRAY["lookup0".value] JOIN "kanon_run_lookup1" AS "lookup1" ON ARRAY[vectors."q1"] = ARRAY["lookup1".value] ORDER BY "code0", "code1", "code2", "code3";
 
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source."person" AS value FROM "clinic"."visits" AS kanon_source GROUP BY kanon_source."person" HAVING MIN(CAST(kanon_source."person" AS TEXT) COLLATE "C") <> MAX(CAST(kanon_source."person" AS TEXT) COLLATE "C")) AS written_values;
+
 -- evaluate/partitions/order
 CREATE TEMPORARY TABLE "kanon_run_order0" AS WITH "kanon_run_with_used" AS (SELECT MIN("c0") AS code, l0 AS label, MIN(value) AS sort FROM "kanon_run_lookup0" GROUP BY c0, l0), "kanon_run_with_sortable" AS (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort FROM "kanon_run_with_used" AS used), "kanon_run_with_placed" AS (SELECT sortable.*, ROW_NUMBER() OVER (ORDER BY is_null, sort) - 1 AS value_position FROM "kanon_run_with_sortable" AS sortable) SELECT code, label, is_null, value_position, value_position AS domain_position, CAST(DENSE_RANK() OVER (ORDER BY is_null, value_position) - 1 AS INT) AS atom FROM "kanon_run_with_placed" AS placed;
 
@@ -848,6 +854,9 @@ SELECT 2 - COUNT(DISTINCT (CAST(value AS TEXT)) COLLATE "C") AS missing FROM "ka
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values1" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."reference_values" AS "reference_values", sensitive."group1" AS "group1", sensitive."group_share1" AS "group_share1", sensitive."group2" AS "group2", sensitive."group_share2" AS "group_share2", sensitive."is_protected" AS "is_protected", sensitive."may_be_disclosed" AS "may_be_disclosed", sensitive."not_to_be_excluded" AS "not_to_be_excluded", vectors.row_count AS row_count FROM (SELECT "q0", "v1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[vectors."q0"] = ARRAY["lookup0".value] JOIN "kanon_run_sensitive1" AS sensitive ON ARRAY[vectors."v1"] = ARRAY[sensitive.value] ORDER BY "code0";
+
+-- verbs/render/several_texts
+SELECT COUNT(*) AS several_texts FROM (SELECT kanon_source."charge" AS value FROM "clinic"."visits" AS kanon_source GROUP BY kanon_source."charge" HAVING MIN(CAST(kanon_source."charge" AS TEXT) COLLATE "C") <> MAX(CAST(kanon_source."charge" AS TEXT) COLLATE "C")) AS written_values;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") + (SELECT COUNT(*) FROM "kanon_run_values1") AS row_count;

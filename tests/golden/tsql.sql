@@ -458,6 +458,9 @@ SELECT [lookup0].[c0] AS [code0], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
 
+-- verbs/render/several_texts
+SELECT COUNT_BIG(*) AS [several_texts] FROM (SELECT [kanon_source].[dx] AS [value] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[dx] HAVING MIN(CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) <> MAX(CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) AS [written_values];
+
 -- engines/scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_frequency]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_values0]) AS [row_count];
 
@@ -1029,6 +1032,9 @@ SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c1] AS [
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], [q1] AS [q1], COUNT_BIG(DISTINCT [unit]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
 
+-- verbs/render/several_texts
+SELECT COUNT_BIG(*) AS [several_texts] FROM (SELECT [kanon_source].[person] AS [value] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[person] HAVING MIN(CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) <> MAX(CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) AS [written_values];
+
 -- evaluate/partitions/order
 WITH [kanon_run_with_used] AS (SELECT MIN([c0]) AS [code], [l0] AS [label], MIN([value]) AS [sort] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c0], [l0]), [kanon_run_with_sortable] AS (SELECT [used].[code] AS [code], [used].[label] AS [label], CASE WHEN [used].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [used].[sort] AS [sort] FROM [kanon_run_with_used] AS [used]), [kanon_run_with_placed] AS «evaluate/partitions/order 2» SELECT [code], [label], [is_null], [value_position], [value_position] AS [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - 1 AS INTEGER) AS [atom]
 INTO [kanon_scratch].[kanon_run_order0]
@@ -1253,6 +1259,9 @@ INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratc
 SELECT [lookup0].[c0] AS [code0], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [sensitive].[reference_values] AS [reference_values], [sensitive].[group1] AS [group1], [sensitive].[group_share1] AS [group_share1], [sensitive].[group2] AS [group2], [sensitive].[group_share2] AS [group_share2], [sensitive].[is_protected] AS [is_protected], [sensitive].[may_be_disclosed] AS [may_be_disclosed], [sensitive].[not_to_be_excluded] AS [not_to_be_excluded], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values1]
 FROM (SELECT [q0] AS [q0], [v1] AS [v1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [v1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_sensitive1] AS [sensitive] ON EXISTS(SELECT [vectors].[v1] INTERSECT SELECT [sensitive].[value]);
+
+-- verbs/render/several_texts
+SELECT COUNT_BIG(*) AS [several_texts] FROM (SELECT [kanon_source].[charge] AS [value] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[charge] HAVING MIN(CAST([kanon_source].[charge] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) <> MAX(CAST([kanon_source].[charge] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) AS [written_values];
 
 -- engines/scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_frequency]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_values0]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_values1]) AS [row_count];
