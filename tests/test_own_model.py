@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -175,3 +177,16 @@ def test_it_is_gone_afterwards() -> None:
     assert AtMostModel not in registered()
     with pytest.raises(kanon_sql.SpecError, match="unknown requirement"):
         spec(2)
+
+
+def test_a_name_that_a_file_of_ours_has_is_taken_before_that_is_imported() -> None:
+    """Else a model of one's own would be asked in its place, and the file could not be imported any more."""
+    program = (
+        "from kanon_sql.models import PrivacyModel, register\n"
+        "from kanon_sql.spec import Requirement\n"
+        "class Own(Requirement):\n    name = 'beta_likeness'\n"
+        "class Model(PrivacyModel):\n    name = 'own'\n    requirement = Own\n"
+        "register(Model)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert "there is a requirement 'beta_likeness' already" in done.stderr

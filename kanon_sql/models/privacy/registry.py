@@ -44,6 +44,8 @@ def register(model: type[M]) -> type[M]:
     Raises:
         ValueError: a model of another requirement, or another requirement, has the name.
     """
+    if not model.__module__.startswith(f"{__package__}."):
+        import_all(__package__)  # one of ours may have the name, and not be imported yet
     others = [known for known in _MODELS if known.requirement is not model.requirement]
     if any(known.name == model.name for known in others):
         raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")

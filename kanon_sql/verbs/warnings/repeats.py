@@ -30,7 +30,7 @@ def repeats(
         table: what to count.
         columns: some of its columns.
         most: look at this many rows, whichever come first; None for all.
-        shown: count what a reader sees, to whom 1.0 and 1.00 are two; else values, as persons are counted.
+        shown: count what a reader sees: 1.0 and 1.00 are two; else values, as persons are counted.
     """
     if not columns:
         return []
