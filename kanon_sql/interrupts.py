@@ -12,7 +12,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -43,6 +42,7 @@ class Interrupts:
         self._terminated = False
         self._patient = False
         self._cancelling = threading.Lock()
+        self._over = threading.Event()
 
     @property
     def pressed(self) -> bool:
@@ -94,15 +94,20 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _watch(self, receiver: socket.socket) -> None:
-        """What a second thread does until the sender is closed."""
-        while received := receiver.recv(64):
-            if pressed := sum(number in SIGNALS for number in received):
-                self._terminated |= signal.SIGTERM in received and signal.SIGTERM in SIGNALS
-                self._seen += pressed
-                if self._patient:
-                    self._cancel_while_patient()
-                else:
-                    self._cancel_while_stuck()
+        """What a second thread does until the sender is closed; it alone uses the receiver, and closes it."""
+        with receiver:
+            while received := receiver.recv(64):
+                if pressed := sum(number in SIGNALS for number in received):
+                    self._terminated |= signal.SIGTERM in received and signal.SIGTERM in SIGNALS
+                    self._seen += pressed
+                    if self._patient:
+                        self._cancel_while_patient()
+                    else:
+                        self._cancel_while_stuck()
+
+    def _end(self) -> None:
+        """What was handled is over: cancel no later statement, and send no signal that its own handler would get."""
+        self._over.set()
 
     def _cancel_while_patient(self) -> None:
         rounds = 0
@@ -110,7 +115,8 @@ class Interrupts:
             with self._cancelling:
                 if self._patient:
                     self._cancel()
-            time.sleep(GRACE)
+            if self._over.wait(GRACE):
+                return
             rounds += 1
             if self._terminated and rounds == PATIENCE and self._patient:  # no statement runs, and none will soon
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
@@ -119,17 +125,17 @@ class Interrupts:
         """Once the main thread moves on, it is cleaning up, and that must not be cancelled."""
         main = threading.main_thread()
         stuck = _position(main)
-        time.sleep(GRACE)
-        if stuck is not None and stuck == _position(main):
+
+        def stays() -> bool:
+            return not self._over.wait(GRACE) and stuck is not None and stuck == _position(main)
+
+        if stays():
             self._cancel()
-            time.sleep(GRACE)
-        if stuck is not None and stuck == _position(main) and sys.platform != "win32":
-            # It came just before the main thread began to wait for an answer, and nothing ends that wait but another.
-            signal.pthread_kill(main.ident or 0, signal.SIGTERM if self._terminated else signal.SIGINT)
-            time.sleep(GRACE)
-        while stuck is not None and stuck == _position(main):
+            if stays() and sys.platform != "win32":
+                # It came just before the main thread began to wait for an answer: nothing but another ends that wait.
+                signal.pthread_kill(main.ident or 0, signal.SIGTERM if self._terminated else signal.SIGINT)
+        while stays():
             self._cancel()
-            time.sleep(GRACE)
 
 
 @contextmanager
@@ -159,9 +165,9 @@ def interrupts(cancel: Callable[[], None], signals: Sequence[signal.Signals] = S
         signal.set_wakeup_fd(wakeup)
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        state._end()
         sender.close()
-        watcher.join(2 * GRACE)
-        receiver.close()
+        watcher.join(2 * GRACE)  # a cancel that takes longer, as of a server that does not answer, is not waited for
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import random
 import sqlite3
 import threading
 import time
+from _thread import interrupt_main
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -730,3 +731,17 @@ def test_a_path_that_leads_nowhere_speaks_of_files(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="check that the directory exists, and that the file is a database") as said:
         kanon_sql.connect(f"sqlite:///{tmp_path}/nowhere/clinic.db")
     assert "server" not in str(said.value)
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_an_interrupted_statement_leaves_no_lock(file: Path, described: bool) -> None:
+    """Ctrl-C that is heard when the first row is there: the cursor must go, though somebody still has the error."""
+    run(file, "CREATE TABLE people (q INTEGER)", "INSERT INTO people VALUES (1), (2), (3)")
+    engine = connect(file)
+    engine.driver_connection.create_function("pressed", 0, interrupt_main)
+    query = "SELECT pressed() AS p, q FROM people"
+    with pytest.raises(KeyboardInterrupt) as held:
+        engine.described_by(query, list) if described else engine.fetch(Statement("rows", query, 1), 3)
+    engine.close()
+    assert held.value is not None
+    run(file, "BEGIN EXCLUSIVE", "DROP TABLE people", "COMMIT")

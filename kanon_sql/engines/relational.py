@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Running, Scratch
@@ -119,7 +120,10 @@ class RelationalEngine(SessionEngine):
     def _watched(self) -> Iterator[None]:
         try:
             yield
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            # The frames of the error hold the driver's cursor, and a cursor of SQLite's locks the file as long as it is
+            # there, even after its connection was closed.
+            clear_frames(error.__traceback__)
             with suppress(Exception):
                 self.backend.interrupted(self)
             raise
@@ -177,7 +181,7 @@ class RelationalEngine(SessionEngine):
     def described_by(self, sql: str, ask: Callable[[Any], Described]) -> Described:
         """What a driver's cursor tells of a query."""
         self.meter.count(Statement("columns", sql, users=sql))
-        with self._connection.exec_driver_sql(self._tagged(sql)) as result:
+        with self._watched(), self._connection.exec_driver_sql(self._tagged(sql)) as result:
             return ask(result.cursor)
 
     def _describe(self, relation: str) -> list[Column]:
