@@ -29,7 +29,7 @@ def specification(adult: Path, algorithm: str) -> dict[str, Any]:
         "release": "adult_release",
         "quasi_identifiers": {name: {"file": str(adult / f"hierarchy_{name}.csv")} for name in QUASI_IDENTIFIERS},
         "privacy": [{"k_anonymity": {"k": 10}}],
-        "suppression": {"limit": 0.05},
+        "suppression": {"max_share": 0.05},
         "search": {"algorithm": algorithm, "metric": "loss"},
     }
 

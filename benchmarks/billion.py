@@ -161,7 +161,7 @@ def measure(files: Path, rows: int, memory: str, hierarchies: dict[str, Any]) ->
                     "release": "released",
                     "quasi_identifiers": hierarchies,
                     "privacy": [{"k_anonymity": {"k": 10}}],
-                    "suppression": {"limit": 0.01},
+                    "suppression": {"max_share": 0.01},
                     "search": {"algorithm": "optimal", "metric": "loss"},
                 }
             )

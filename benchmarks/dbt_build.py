@@ -75,7 +75,7 @@ def specification(unit: bool, release: str) -> kanon_sql.Spec:
         "sensitive": ["diagnosis"],
         "keep": ["charge"],
         "privacy": [{"k_anonymity": {"k": 5}}, {"l_diversity": {"attribute": "diagnosis", "l": 3}}],
-        "suppression": {"limit": 0.05},
+        "suppression": {"max_share": 0.05},
     }
     return kanon_sql.Spec.from_dict(asked)
 

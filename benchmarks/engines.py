@@ -128,7 +128,7 @@ def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) 
     asked = specification(adult, "optimal")
     asked["quasi_identifiers"] = {column: asked["quasi_identifiers"][column] for column in names}
     if options.recoding is not None:
-        asked |= {"recoding": options.recoding, "suppression": {"limit": 0}}
+        asked |= {"recoding": options.recoding, "suppression": {"max_rows": 0}}
         del asked["search"]
     spec = kanon_sql.Spec.from_dict(asked)
     subject = opened(name, options.workers)

@@ -39,7 +39,7 @@ def specification(table: Path, columns: list[str], algorithm: str, k: int, limit
         "release": "many_release",
         "quasi_identifiers": {name: {"file": str(file)} for name, file in hierarchies.items()},
         "privacy": [{"k_anonymity": {"k": k}}],
-        "suppression": {"limit": limit},
+        "suppression": {"max_share": limit},
         "search": {"algorithm": algorithm, "metric": "loss"},
     }
 

@@ -124,7 +124,7 @@ def main() -> None:
         labels = load_codes(con, adult)
         rows = count_vectors(con, labels)
         counted = time.perf_counter()
-        k, limit = spec["privacy"][0]["k_anonymity"]["k"], spec["suppression"]["limit"]
+        k, limit = spec["privacy"][0]["k_anonymity"]["k"], spec["suppression"]["max_share"]
         found = search(con, labels, k, limit * rows)
     ended = time.perf_counter()
     print(json.dumps({**found, "seconds": round(ended - started, 3), "search_seconds": round(ended - counted, 3)}))

@@ -54,7 +54,7 @@ def spec_of(depth: int, timed: bool) -> kanon_sql.CloakSpec:
             "position": {"columns": ["x", "y"], "bounds": [0, 0, SIDE, SIDE], "depth": depth},
             **({"time": {"column": "at", "widths": [600, 3600]}} if timed else {}),
             "k": 10,
-            "suppression": {"limit": 0.05},
+            "suppression": {"max_share": 0.05},
         }
     )
 

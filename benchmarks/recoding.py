@@ -46,7 +46,7 @@ def recoding_spec(adult: Path, k: int, name: str, columns: int = len(QUASI_IDENT
     spec = specification(adult, "optimal")
     chosen = {column: spec["quasi_identifiers"][column] for column in QUASI_IDENTIFIERS[:columns]}
     requirement = "kk_anonymity" if RECODINGS[name]["method"] == "kk" else "k_anonymity"
-    asked = {"privacy": [{requirement: {"k": k}}], "suppression": {"limit": 0}, "recoding": RECODINGS[name]}
+    asked = {"privacy": [{requirement: {"k": k}}], "suppression": {"max_rows": 0}, "recoding": RECODINGS[name]}
     return {**spec, **asked, "quasi_identifiers": chosen}
 
 

@@ -41,7 +41,7 @@ SPEC: dict[str, Any] = {
     },
     "sensitive": ["diagnosis"],
     "privacy": [{"k_anonymity": {"k": 10}}],
-    "suppression": {"limit": 0.05},
+    "suppression": {"max_share": 0.05},
     "warnings": {"rows_not_persons": "allow"},
 }
 

@@ -27,7 +27,7 @@ sensitive: [diagnosis]
 privacy:
   - k_anonymity: {k: 5}
   - l_diversity: {attribute: diagnosis, l: 2}
-suppression: {limit: 0.05}
+suppression: {max_share: 0.05}
 search: {algorithm: incognito}
 """
 

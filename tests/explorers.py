@@ -108,7 +108,7 @@ def make_uneven(path: Path) -> str:
         )
     text = SPEC.replace("incognito", "optimal").replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "")
     text = text.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}")
-    return text.replace("k: 5", "k: 2").replace("limit: 0.05", "limit: 0.2")
+    return text.replace("k: 5", "k: 2").replace("max_share: 0.05", "max_share: 0.2")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ BASE: dict[str, Any] = {
 DX = {"tree": {"x": {"y": ["a", "it's"]}, "z": {"w": ["b\\"]}}}
 LISTED = {"allow_positive": ["a"], "forbid_negative": ["it's"]}
 SPECS: dict[str, dict[str, Any]] = {
-    "loss, rows dropped": {"suppression": {"limit": 0.2}},
+    "loss, rows dropped": {"suppression": {"max_share": 0.2}},
     "entropy, prefixes and dates, NULLs suppressed": {
         "source": {"query": "SELECT * FROM clinic_visits"},
         "quasi_identifiers": {"zip": {"prefix": [3]}, "born": {"dates": ["day", "month", "quarter", "decade"]}},
@@ -81,18 +81,18 @@ SPECS: dict[str, dict[str, Any]] = {
             {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
             {"t_closeness": {"attribute": "dx", "t": 0.7}},
         ],
-        "suppression": {"limit": 0.3, "style": "mask"},
+        "suppression": {"max_share": 0.3, "style": "mask"},
         "search": {"metric": "discernibility"},
     },
     "nothing released but what is counted": {
         "quasi_identifiers": {"age": {"intervals": [5]}, "sex": None},
         "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
-        "suppression": {"limit": 0.2},
+        "suppression": {"max_share": 0.2},
     },
     "intervals of files and rules, by loss": {
         "quasi_identifiers": {"age": None, "sex": {"tree": {"x": ["M", "it's"], "y": ["F\\"]}}, "dx": None},
         "sensitive": [],
-        "suppression": {"limit": 0.2},
+        "suppression": {"max_share": 0.2},
         "search": {"algorithm": "k_optimize", "cuts": 9},
     },
     "intervals, by discernibility, for persons": {
@@ -129,7 +129,7 @@ SPECS: dict[str, dict[str, Any]] = {
         "quasi_identifiers": {"sex": None},
         "unit": "person",
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
-        "suppression": {"limit": 0.3, "style": "mask"},
+        "suppression": {"max_share": 0.3, "style": "mask"},
     },
     "publisher's payout, no attack": {
         "privacy": [{"no_attack": {"gain": 9, "cost": 2}}],
@@ -141,7 +141,7 @@ SPECS: dict[str, dict[str, Any]] = {
     },
     "sets of quasi-identifiers": {
         "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
-        "suppression": {"limit": 0.2},
+        "suppression": {"max_share": 0.2},
     },
     "k-map and delta-presence of persons": {
         "quasi_identifiers": {"sex": None},
@@ -150,7 +150,7 @@ SPECS: dict[str, dict[str, Any]] = {
             {"k_map": {"population": "clinic.census", "k": 3}},
             {"delta_presence": {"population": "clinic.census", "delta_max": 0.5}},
         ],
-        "suppression": {"limit": 0.3},
+        "suppression": {"max_share": 0.3},
     },
 }
 COLUMNS = [
@@ -272,7 +272,8 @@ def run_cloakings(dialect: str) -> list[Statement]:
     """Positions with everything: wishes, slices, both ways to count, and a pattern of movement."""
     engine = Published(dialect, [*COLUMNS, Column("at", "TIMESTAMP", "timestamp")])
     given: dict[str, Any] = {
-        "version": 1, "source": "clinic.visits", "unit": "dx", "keep": ["sex"], "suppression": {"limit": 1.0}, "k": 3,
+        "version": 1, "source": "clinic.visits", "unit": "dx", "keep": ["sex"], "k": 3,
+        "suppression": {"max_share": 1.0},
         "position": {"columns": ["age", "weight"], "bounds": [0, 0, 128, 25.6], "depth": 1, "outside": "suppress"},
     }  # fmt: skip
     element = {"area": [0, 0, 1.5, 1], "between": ["07:00", "09:00"]}
@@ -452,7 +453,7 @@ def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:
     two = [{"l_diversity": {"attribute": "dx", "l": 2}}]
     strict = spec_of(
         source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, privacy=two,
-        suppression={"limit": 0},
+        suppression={"max_rows": 0},
     )  # fmt: skip
     kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from model_oracle import Hierarchy, Requirement, Row, classes, frequencies, generalize, judge, model_of, worst
 from oracle_answers import judge_table, reached
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.models.privacy import model_of as privacy_model
@@ -106,7 +107,7 @@ def spec_of(shape: Shape, release: str, unit: str | None, **more: Any) -> kanon_
         {
             "version": 1, "source": "people", "release": release, "unit": unit,
             "quasi_identifiers": shape.written, "sensitive": shape.more["sensitive"], "keep": keep,
-            "privacy": shape.requirements, "suppression": {"limit": shape.limit, "style": shape.style},
+            "privacy": shape.requirements, "suppression": suppressing(shape.limit, style=shape.style),
             "search": {"metric": "height"}, "nulls": shape.nulls, "ledger": "ledger", **more,
         }
     )  # fmt: skip

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from model_oracle import Hierarchy, Row, height_of
 from oracle import METRICS, PREFERENCES
 from strategies import ONE_IN_FOUR, UNITS, RandomProblem, problems
+from suppressions import suppressing
 
 import kanon_sql
 
@@ -193,7 +194,7 @@ def load(database: Database, folder: Path, case: Case) -> kanon_sql.Spec:
             "sensitive": problem.sensitive,
             "keep": ["serial"],
             "privacy": problem.requirements,
-            "suppression": {"limit": problem.limit, "style": case.style},
+            "suppression": suppressing(problem.limit, style=case.style),
             "search": {"algorithm": case.algorithm, "metric": case.metric, "prefer": case.prefer},
             "nulls": problem.nulls,
         }

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from model_oracle import Hierarchy
 from oracle import Oracle
 from oracle_answers import close, metrics_of
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.evaluate import search as searching
@@ -94,7 +95,7 @@ class Case:
                 "sensitive": ["s"],
                 "keep": ["serial"],
                 "privacy": self.requirements(),
-                "suppression": {"limit": self.limit, "style": self.style},
+                "suppression": suppressing(self.limit, style=self.style),
                 "search": {"algorithm": "k_optimize", "metric": self.metric},
                 "nulls": self.nulls,
                 "unit": self.unit,

@@ -34,7 +34,7 @@ def adult_spec(columns: list[str], **changes: Any) -> kanon_sql.Spec:
             "release": "adult_release",
             "quasi_identifiers": {name: {"file": str(FOLDER / f"hierarchy_{name}.csv")} for name in columns},
             "privacy": [{"k_anonymity": 10}],
-            "suppression": {"limit": 0.05},
+            "suppression": {"max_share": 0.05},
             **changes,
         }
     )
@@ -96,7 +96,7 @@ class TestAdult:
                 columns,
                 privacy=requirements,
                 sensitive=["occupation"],
-                suppression={"limit": 0.05, "style": "mask"},
+                suppression={"max_share": 0.05, "style": "mask"},
                 search={"metric": "entropy"},
             ),
         )

@@ -478,7 +478,7 @@ def test_nulls_and_minimum_levels(database: Database) -> None:
     )
     columns = {"age": {"intervals": [10, 20], "bottom": 0, "top": 40, "minimum_level": 1}}
     for method, label in (("forest", "[0, 20)"), ("cover", "*")):
-        asked = spec([], method, 2, quasi_identifiers=columns, nulls="suppress", suppression={"limit": 1})
+        asked = spec([], method, 2, quasi_identifiers=columns, nulls="suppress", suppression={"max_rows": 1})
         result = kanon_sql.anonymize(database.engine, asked)
         assert result.rows == {"source": 6, "released": 5, "suppressed": 1}
         assert {line[0] for line in database.rows("people_release")} == {"[0, 10)", "[10, 20)"}
@@ -500,7 +500,7 @@ def assert_looks_are_released(database: Database, method: Any, rows: Sequence[st
     columns: dict[str, Any] = {"q": {"tree": {"x": ["a", "b"], "y": ["c", "d"]}, "minimum_level": 1}}
     if method == "microaggregation":
         columns["n"], method = None, {"method": method, "columns": {"n": "mean"}}
-    asked = spec([], method, 2, quasi_identifiers=columns, nulls=nulls, suppression={"limit": 0.9})
+    asked = spec([], method, 2, quasi_identifiers=columns, nulls=nulls, suppression={"max_share": 0.9})
     assert kanon_sql.anonymize(database.engine, asked).passed, rows
     released = [(line[0], line[-1]) for line in database.rows("people_release")]
     given = [place for place, value in enumerate(rows) if value is not None or nulls == "value"]
@@ -543,7 +543,7 @@ def test_rows_that_look_alike_are_parted_often(shared_database: Database, method
 
 def test_too_few_rows_are_not_released(database: Database) -> None:
     fill(database, [("a", "b"), ("b", "b")])
-    result = kanon_sql.anonymize(database.engine, spec([BITS] * 2, "forest", 3, suppression={"limit": 0.9}))
+    result = kanon_sql.anonymize(database.engine, spec([BITS] * 2, "forest", 3, suppression={"max_share": 0.9}))
     assert not result.passed
     assert "fewer than k" in result.message
 

@@ -127,7 +127,7 @@ def test_masked_rows_are_joined_whatever_the_top_is_called(database: Database) -
     for top in ("*", "anybody"):
         spec = small_spec(
             quasi_identifiers={"q": {"tree": {top: {"low": ["a", "b"], "high": ["c", "d"]}}, "maximum_level": 0}},
-            suppression={"limit": 0.5, "style": "mask"},
+            suppression={"max_share": 0.5, "style": "mask"},
         )
         database.connection.execute("DROP TABLE IF EXISTS r")
         assert kanon_sql.anonymize(database.engine, spec).passed
@@ -262,7 +262,7 @@ def test_every_attack_reads_labels_whatever_their_type(database: Database, origi
     for table in ("r", "old"):
         database.table(table, {"q": released, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
     spec = small_spec(privacy=[{"k_anonymity": 10}, {"l_diversity": {"attribute": "d", "l": 2}}],
-                      suppression={"limit": 0})  # fmt: skip
+                      suppression={"max_rows": 0})  # fmt: skip
     attacks = ["linking", "complementary", "composition", "unsorted", "consistency", "definetti", "minimality"]
     found = by_name(audit(database.engine, spec, external="s", earlier=["old"], attacks=attacks))
     names = ["linking with s", "consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)"]

@@ -30,7 +30,7 @@ def padded() -> Iterator[tuple[Any, Any]]:
 
 PADDED_SPEC = {
     "version": 1, "source": "t", "release": "r", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
-    "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.9},
+    "privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 0.9},
 }  # fmt: skip
 
 

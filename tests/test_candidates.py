@@ -42,7 +42,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"x": {"tree": TREE}, "y": {"tree": TREE}},
             "sensitive": ["s"],
             "privacy": [{"k_anonymity": 3}],
-            "suppression": {"limit": 4},
+            "suppression": {"max_rows": 4},
             **changes,
         }
     )
@@ -131,14 +131,14 @@ def test_what_two_releases_with_overlapping_labels_tell_together(database: Datab
 def test_two_releases_by_one_recoding_tell_no_more_than_one_of_them(database: Database) -> None:
     """People who are in both, at the same levels: who was among k rows is among k rows that are in both."""
     rows = people(database, 6)
-    used = spec(recoding={"keep": "learned"}, suppression={"limit": 0})
+    used = spec(recoding={"keep": "learned"}, suppression={"max_rows": 0})
     assert kanon_sql.anonymize(database.engine, used).passed
     assert kanon_sql.apply(database.engine, used, "learned", source="people", release="again").passed
     result = kanon_sql.audit(database.engine, used, earlier=["again"], attacks=["complementary"])
     assert not result.attacks[0].beyond
     database.table("some", ["x", "y", "s"], [row for row in rows if row[0] is not None])
     applied = kanon_sql.apply(
-        database.engine, spec(suppression={"limit": 0.9}), "learned", source="some", release="part"
+        database.engine, spec(suppression={"max_share": 0.9}), "learned", source="some", release="part"
     )
     assert applied.passed
 

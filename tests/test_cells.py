@@ -142,8 +142,8 @@ def test_a_maximum_level_limits_the_node_and_not_what_is_suppressed(database: Da
 @pytest.mark.slow
 def test_rows_that_full_domain_would_suppress_are_released(database: Database) -> None:
     database.table("visits", ["x", "y"], PAIRS)
-    full = kanon_sql.plan(database.engine, pairs(recoding="full_domain", suppression={"limit": 2}))
-    result = kanon_sql.plan(database.engine, pairs(suppression={"limit": 2}))
+    full = kanon_sql.plan(database.engine, pairs(recoding="full_domain", suppression={"max_rows": 2}))
+    result = kanon_sql.plan(database.engine, pairs(suppression={"max_rows": 2}))
     assert (full.rows["suppressed"], result.rows["suppressed"]) == (2, 0)
     assert result.recoding is not None
     assert result.recoding["tried"]["full_domain"]["mean_loss"] == pytest.approx(4 / 12)

@@ -58,7 +58,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["illness"],
     "keep": ["cost"],
     "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "illness", "t": 0.6}}],
-    "suppression": {"limit": 0.1},
+    "suppression": {"max_share": 0.1},
 }
 
 COLUMNS = {
@@ -816,7 +816,7 @@ LADDER: dict[str, Any] = {
     "minimal": [[2]], "maximal": [], "boundary_is_complete": False,
 }  # fmt: skip
 LADDER_SPEC: dict[str, Any] = {
-    "search": {"algorithm": "optimal", "metric": "height"}, "nulls": "suppress", "suppression": {"limit": 1},
+    "search": {"algorithm": "optimal", "metric": "height"}, "nulls": "suppress", "suppression": {"max_rows": 1},
     "quasi_identifiers": {"a": {"weight": 3.0, "minimum_level": 0, "maximum_level": None}},
 }  # fmt: skip
 """A proof about one column of three levels, of which the highest is the best: ten rows, of which one may go."""
@@ -909,7 +909,7 @@ def test_what_is_not_certified_is_named(database: Database, tmp_path: Path) -> N
         {"k_anonymity": 3},
         {"l_diversity": {"attribute": "illness", "l": 1.1, "kind": "entropy", "estimator": "grassberger"}},
     ]
-    spec = spec_of(privacy=privacy, suppression={"limit": 0.5})
+    spec = spec_of(privacy=privacy, suppression={"max_share": 0.5})
     released(database, spec)
     found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
     assert found.passed

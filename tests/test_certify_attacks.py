@@ -62,7 +62,7 @@ def test_masked_rows_leave_no_others_unwatched(database: Database, tmp_path: Pat
     database.table("people", {"zip": "VARCHAR", "cost": "INTEGER"}, [*rows, ("x", 7), ("y", 8), ("z", 7)])
     certified_anew(
         database, tmp_path, identifiers=[], sensitive=[], keep=["cost"], privacy=[{"k_anonymity": 3}],
-        quasi_identifiers={"zip": {"maximum_level": 0}}, suppression={"limit": 0.2, "style": "mask"},
+        quasi_identifiers={"zip": {"maximum_level": 0}}, suppression={"max_share": 0.2, "style": "mask"},
     )  # fmt: skip
     ((one, other),) = database.connection.execute(
         "SELECT MIN(CASE WHEN zip = 'a' AND cost = 0 THEN rowid END), MIN(CASE WHEN zip = 'b' AND cost = 1 THEN rowid "

@@ -253,7 +253,7 @@ ENGINES_SPEC: dict[str, Any] = {
     },
     "sensitive": ["illness"],
     "keep": ["cost"],
-    "suppression": {"limit": 0.3},
+    "suppression": {"max_share": 0.3},
 }
 
 ENGINES_CASES: dict[str, dict[str, Any]] = {

@@ -19,6 +19,7 @@ from oracle import Oracle
 from oracle_cases import Case, cases, load
 from specs import refusals
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines import Deadline
@@ -98,7 +99,7 @@ def spec_of(limit: float = 0, **search: Any) -> kanon_sql.Spec:
                 "age": {"tree": {"*": {"young": ["21", "22"], "old": ["51", "52"]}}},
                 "sex": None,
             },
-            "sensitive": ["income"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": limit},
+            "sensitive": ["income"], "privacy": [{"k_anonymity": 2}], "suppression": suppressing(limit),
             "search": {"metric": "classification", "classify": "income", **search},
         }
     )  # fmt: skip

@@ -38,7 +38,7 @@ BASE: dict[str, Any] = {
     "quasi_identifiers": {"age": {"intervals": [2]}, "town": TREE},
     "sensitive": ["sick"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 0.4},
+    "suppression": {"max_share": 0.4},
     "utility": {"classify": "sick", "folds": 3},
 }
 
@@ -199,7 +199,7 @@ def test_suppressed_rows_teach_nothing_and_are_tested(database: Database) -> Non
     rows = [(1, "a", "x", n) for n in range(40)] + [(5, "d", "z", 100 + n) for n in range(4)]
     database.table("people", COLUMNS, rows)
     columns = {"age": {"maximum_level": 0}, "town": {**TREE, "maximum_level": 0}}
-    asked = {"quasi_identifiers": columns, "suppression": {"limit": 4}, "utility": {"classify": "sick", "folds": 2}}
+    asked = {"quasi_identifiers": columns, "suppression": {"max_rows": 4}, "utility": {"classify": "sick", "folds": 2}}
     known, hidden = (
         kanon_sql.plan(database.engine, spec_of(**asked, privacy=[{"k_anonymity": k}])).utility for k in (4, 5)
     )
@@ -283,7 +283,7 @@ def test_adult(database: Database) -> None:
             "quasi_identifiers": {name: {"file": str(folder / f"hierarchy_{name}.csv")} for name in names},
             "keep": ["salary-class"],
             "privacy": [{"k_anonymity": 10}],
-            "suppression": {"limit": 0.05},
+            "suppression": {"max_share": 0.05},
             "utility": {"classify": "salary-class"},
         }
     )

@@ -29,7 +29,7 @@ from kanon_sql.errors import ExitCode, VerificationError
         ("[name]", "[name, nme]", "spec.yml:4:21: identifiers: nme: "),
         ("release: visits_release", "relaese: visits_release", "spec.yml:3:1: "),
         ("k: 5", "k: [", "spec.yml:"),
-        ("limit: 0.05", "limit: five", "spec.yml:12:"),
+        ("max_share: 0.05", "max_share: five", "spec.yml:12:"),
     ],
 )
 def test_a_wrong_spec_is_shown_where_it_is_wrong(clinic: Path, old: str, new: str, place: str) -> None:

@@ -162,7 +162,7 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         (clinic / "positions.yml").write_text(
             'version: 1\nsource: {query: "SELECT name, age AS x, age % 8 AS y FROM visits"}\nrelease: places\n'
             "unit: name\nposition: {columns: [x, y], bounds: [0, 0, 128, 8], depth: 3}\nk: 5\n"
-            "suppression: {limit: 5}\n"
+            "suppression: {max_rows: 5}\n"
         )
     if verb == "refresh":
         with duckdb.connect("clinic.duckdb") as con:

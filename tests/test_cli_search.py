@@ -42,7 +42,7 @@ quasi_identifiers:
   zip: {prefix: [4, 3, 2]}
 privacy:
   - k_anonymity: {k: 12}
-suppression: {limit: 0.05}
+suppression: {max_share: 0.05}
 search: {algorithm: exhaustive}
 """
 """25 nodes; exhaustive search asks about them from the lowest to the highest."""

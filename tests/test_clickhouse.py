@@ -71,7 +71,7 @@ def one_column(name: str, hierarchy: Any, **changes: Any) -> kanon_sql.Spec:
             "release": "kinds_release",
             "quasi_identifiers": {name: hierarchy},
             "privacy": [{"k_anonymity": 2}],
-            "suppression": {"limit": 0.9},
+            "suppression": {"max_share": 0.9},
             **changes,
         }
     )

@@ -71,7 +71,7 @@ def spec_of(shape: dict[str, Any], **changes: Any) -> kanon_sql.CloakSpec:
         },
         "k": {"column": "wish", "default": 2} if shape["wishes"] else shape["k"],
         "anonymity_set": "present" if shape["present"] else "released",
-        "suppression": {"limit": 1.0},
+        "suppression": {"max_share": 1.0},
     }  # fmt: skip
     if shape["widths"]:
         given["time"] = {"column": "t", "widths": shape["widths"], "origin": shape["origin"]}
@@ -241,7 +241,7 @@ def test_who_is_far_from_others_is_not_given_away_by_the_size_of_their_cell(data
     count by default who have the very same label, which Kalnis et al. call reciprocity.
     """
     rows = [(1, "a", 0.5, 0.5, 0), (2, "b", 1.5, 1.5, 0), (3, "c", 0.5, 1.5, 0), (4, "d", 6.5, 6.5, 0)]
-    result = cloaked(database, rows, k=3, suppression={"limit": 1})
+    result = cloaked(database, rows, k=3, suppression={"max_rows": 1})
     assert shown(database) == dict.fromkeys((1, 2, 3), ("[0, 2)", "[0, 2)"))
     assert (result.rows["suppressed"], result.fewest_people) == (1, 3)
     refused = cloaked(database, rows, k=3)
@@ -266,7 +266,7 @@ def test_a_request_waits_until_enough_people_were_there(database: Database) -> N
     """Gruteser and Grunwald (2003), section 4.2: time is coarsened first, so that the cell stays small."""
     rows = [(1, "a", 0.5, 0.5, 10), (2, "b", 0.5, 0.5, 70), (3, "c", 7.5, 7.5, 20)]
     time = {"column": "t", "widths": [60, 3600]}
-    limit = {"limit": 1}
+    limit = {"max_rows": 1}
     assert cloaked(database, rows, time=time, coarsen="time", suppression=limit).passed
     assert shown(database) == dict.fromkeys((1, 2), ("[0, 1)", "[0, 1)", "[0, 3600)"))
     assert cloaked(database, rows, time=time, coarsen="space", suppression=limit).passed
@@ -402,7 +402,7 @@ def test_what_is_left_out_of_a_release_is_not_shared_and_still_tells_who_matches
     """A person's two mornings match, and one of them is left out: what has to be shared is the other one."""
     rows = [(n, who, 0.5, 0.5, START + day * 86_400 + 8 * 3_600)
             for n, (who, day) in enumerate([("a", 0), ("b", 0), ("a", 1)])]  # fmt: skip
-    options = {"time": {"column": "t", "widths": [3_600]}, "suppression": {"limit": 1}}
+    options = {"time": {"column": "t", "widths": [3_600]}, "suppression": {"max_rows": 1}}
     result = cloaked(database, rows, lbqids={"p": {"elements": ONCE, "days": 2}}, **options)
     assert result.rows["suppressed"] == 1
     assert result.lbqids == {"p": {"matching": 1, "exposed": 0, "fewest": 2}}
@@ -429,7 +429,7 @@ def test_who_matches_outside_of_what_is_released_matches(
     rows = [(n, who, x, 0.5, START + at * 86_400 + hour * 3_600) for n, (who, x, at, hour) in enumerate(places)]
     elements = [{"area": [0, 0, 1010, 1], "between": ["07:00", "08:00"]}, {**HOME, "between": ["08:00", "09:00"]}]
     pattern = {"elements": elements} if day == 0 else {"elements": ONCE, "weeks": 2}
-    options: dict[str, Any] = {"suppression": {"limit": 1}, "lbqids": {"p": pattern}}
+    options: dict[str, Any] = {"suppression": {"max_rows": 1}, "lbqids": {"p": pattern}}
     options["position"] = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "outside": "suppress"}
     result = cloaked(database, rows, time={"column": "t", "widths": [3_600], **time}, **options)
     assert result.lbqids["p"]["matching"] == matching
@@ -466,9 +466,9 @@ def test_a_time_before_the_origin_is_outside(database: Database) -> None:
     rows = [(1, "a", 0.5, 0.5, 99), (2, "b", 0.5, 0.5, 99), (3, "a", 0.5, 0.5, 100), (4, "b", 0.5, 0.5, 100)]
     position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "outside": "suppress"}
     options = {"position": position, "time": {"column": "t", "widths": [60], "origin": 100}}
-    refused = cloaked(database, rows, suppression={"limit": 1}, **options)
+    refused = cloaked(database, rows, suppression={"max_rows": 1}, **options)
     assert "2 rows of 4 would have to be left out, and at most 1 may be" in refused.message
-    result = cloaked(database, rows, suppression={"limit": 2}, **options)
+    result = cloaked(database, rows, suppression={"max_rows": 2}, **options)
     assert result.rows == {"source": 4, "released": 2, "suppressed": 2, "outside": 2}
     assert shown(database) == dict.fromkeys((3, 4), ("[0, 1)", "[0, 1)", "[100, 160)"))
 
@@ -506,7 +506,7 @@ def test_a_coordinate_just_below_an_edge_stays_below_it(database: Database) -> N
     values = [0.3, 0.1 + 0.2, 0.29999999999999993, 0.8, 0.7999999999, 0.0, -1e-9, 1e300, float("nan"), float("inf")]
     rows = [(n, who, x, 0.05, 0) for n, x in enumerate(values) for who in "ab"]
     position = {"columns": ["x", "y"], "bounds": [0, 0, 0.8, 0.8], "depth": 3, "outside": "suppress"}
-    result = cloaked(database, rows, position=position, suppression={"limit": 1.0})
+    result = cloaked(database, rows, position=position, suppression={"max_share": 1.0})
     assert result.rows["outside"] == 10
     labels = {number: label[0] for number, label in shown(database).items()}
     assert labels == {0: "[0.3, 0.4)", 1: "[0.3, 0.4)", 2: "[0.2, 0.3)", 4: "[0.7, 0.8)", 5: "[0.0, 0.1)"}
@@ -514,7 +514,7 @@ def test_a_coordinate_just_below_an_edge_stays_below_it(database: Database) -> N
 
 def test_many_grids_are_joined_in_several_statements(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(n, f"p{n % 5}", (n * 5) % 8, (n * 3) % 8, n * 40) for n in range(60)]
-    options = {"time": {"column": "t", "widths": [60, 600, 3600]}, "suppression": {"limit": 0.5}}
+    options = {"time": {"column": "t", "widths": [60, 600, 3600]}, "suppression": {"max_share": 0.5}}
     assert cloaked(database, rows, **options).passed
     expected = shown(database)
     assert len(set(expected.values())) > 9
@@ -541,7 +541,7 @@ def test_statements_are_bounded_by_the_depth(
     position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": depth}
     time = {"time": {"column": "t", "widths": widths}} if widths else {}
     result = cloaked(
-        database, rows, position=position, suppression={"limit": 0.2}, anonymity_set=anonymity_set, k=4, **time
+        database, rows, position=position, suppression={"max_share": 0.2}, anonymity_set=anonymity_set, k=4, **time
     )
     area = Box(*map(Fraction, (0, 0, 8, 8)))
     oracle = Oracle(area, depth, 0, False, widths, 0, False, anonymity_set == "present")
@@ -573,7 +573,7 @@ def test_statements_are_bounded_by_the_depth(
         ({"k": {"column": "wish"}}, "belong together"),
         ({"keep": ["who"]}, "another role already"),
         ({"keep": ["x"]}, "another role already"),
-        ({"suppression": {"limit": 0.1, "style": "mask"}}, "use drop"),
+        ({"suppression": {"max_share": 0.1, "style": "mask"}}, "use drop"),
         ({"lbqids": {"p": {"elements": [HOME | {"between": ["07:00", "08:00"]}]}}}, "an LBQID needs a time"),
         ({"lbqids": {"p": {"elements": [HOME | {"between": ["08:00", "07:00"]}]}}}, "the earlier one first"),
         ({"lbqids": {"p": {"elements": [HOME | {"between": ["7", "8"]}]}}}, "expected a time of day"),
@@ -620,7 +620,7 @@ def test_what_cannot_be_cloaked_is_refused(database: Database, changes: dict[str
 
 @pytest.mark.parametrize("rows", [[], [(1, "a", 0.5, 0.5, 0)]])
 def test_nothing_is_published_where_nobody_is_among_enough_people(database: Database, rows: list[Any]) -> None:
-    result = cloaked(database, rows, suppression={"limit": 1.0})
+    result = cloaked(database, rows, suppression={"max_share": 1.0})
     assert not result.passed
     assert result.message.startswith("nothing was published: ")
     assert "cloaked" not in database.tables()
@@ -819,7 +819,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "positions.yml").write_text(
         "version: 1\nsource: requests\nrelease: requests_cloaked\nunit: phone\n"
         "position: {columns: [x, y], bounds: [0, 0, 8, 8], depth: 3}\n"
-        "time: {column: at, widths: [3600, 14400]}\nk: 5\nsuppression: {limit: 0.05}\n"
+        "time: {column: at, widths: [3600, 14400]}\nk: 5\nsuppression: {max_share: 0.05}\n"
         "lbqids:\n  morning: {elements: [{area: [0, 0, 2, 2], between: ['07:00', '09:00']}]}\n"
     )
     return tmp_path

@@ -29,7 +29,7 @@ def spec_of(keep: Sequence[str], **changes: Any) -> kanon_sql.CloakSpec:
     given: dict[str, Any] = {
         "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": list(keep), "k": 3,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2},
-        "suppression": {"limit": 1.0},
+        "suppression": {"max_share": 1.0},
     }  # fmt: skip
     return kanon_sql.CloakSpec.from_dict({**given, **changes})
 

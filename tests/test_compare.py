@@ -29,7 +29,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     plain = re.sub(r"  - l_diversity.*\n", "", SPEC)
     (tmp_path / "plain.yml").write_text(plain)
     (tmp_path / "diverse.yml").write_text(SPEC)
-    (tmp_path / "other.yml").write_text(re.sub(r"limit: 0.05", "limit: 0.3", plain))
+    (tmp_path / "other.yml").write_text(re.sub(r"max_share: 0.05", "max_share: 0.3", plain))
     (tmp_path / "no_k.yml").write_text(re.sub(r"  - k_anonymity.*\n", "", SPEC))
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -31,7 +31,7 @@ BASE: dict[str, Any] = {
     "release": "people_release",
     "keep": ["id"],
     "privacy": [{"k_anonymity": 2}],
-    "suppression": {"limit": 1.0},
+    "suppression": {"max_share": 1.0},
     "warnings": {"nearly_unique_kept": "allow"},
 }
 
@@ -113,7 +113,7 @@ def test_bounds_and_midpoints_against_arithmetic(
         database.table("people", {"id": "INTEGER", "age": "INTEGER", "weight": "DOUBLE"}, people)
         spec = spec_of(
             {"age": {**age, **fixed}, "weight": {**weight, **fixed}},
-            suppression={"limit": 1.0, "style": style},
+            suppression={"max_share": 1.0, "style": style},
             # Rows are masked where some are alone with their labels, and the masked ones are not.
             privacy=[{"k_anonymity": 2 if style == "mask" else 1}],
         )
@@ -230,7 +230,7 @@ def test_labels_that_differ_by_class(database: Database, recoding: Any, privacy:
         "pay": {"intervals": [2, 8], "as": "text" if isinstance(recoding, dict) else "midpoint"},
         "town": None,
     }
-    spec = spec_of(quasi, privacy=privacy, recoding=recoding, sensitive=["sick"], suppression={"limit": 0.3})
+    spec = spec_of(quasi, privacy=privacy, recoding=recoding, sensitive=["sick"], suppression={"max_share": 0.3})
     result = kanon_sql.anonymize(database.engine, spec)
     assert result.passed, result.message
     rows = list(released(database).values())
@@ -349,7 +349,7 @@ TOWN = {"tree": {"n": ["a", "b"], "s": ["c"]}}
 
 
 def clinic_spec(**changes: Any) -> kanon_sql.Spec:
-    asked = {"sensitive": ["sick"], "keep": [], "suppression": {"limit": 0.1}, "privacy": [{"k_anonymity": 5}]}
+    asked = {"sensitive": ["sick"], "keep": [], "suppression": {"max_share": 0.1}, "privacy": [{"k_anonymity": 5}]}
     return spec_of({"age": AGE, "town": TOWN}, **{**asked, **changes})
 
 
@@ -548,7 +548,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         "releases this column as a number already",
     ),
     ({"intervals": [5], "as": "number"}, {}, "add maximum_level: 0"),
-    ({"as": "number", "maximum_level": 0}, {"suppression": {"limit": 1, "style": "mask"}}, "suppression.style: mask"),
+    (
+        {"as": "number", "maximum_level": 0},
+        {"suppression": {"max_rows": 1, "style": "mask"}},
+        "suppression.style: mask",
+    ),
     ({"as": "number", "maximum_level": 0}, {"recoding": "local"}, "recoding: local releases labels"),
     ({"as": "range"}, {}, "unknown form"),
     ({"intervals": [5], "as": 3}, {}, "expected form: one of text, bounds, midpoint, number, got a whole number"),

@@ -56,7 +56,7 @@ def spec(*requirements: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
             "sensitive": ["diagnosis"],
             "keep": ["charge"],
             "privacy": list(requirements),
-            "suppression": {"limit": 0.1},
+            "suppression": {"max_share": 0.1},
             "warnings": {
                 **QUIET,
                 "nearly_unique_kept": "warn",
@@ -145,8 +145,8 @@ CASES = {
     "sensitive": spec(K, L, T),
     "sensitive only": spec(L),
     "persons": spec(K, L, unit="patient_id"),
-    "mask": spec(K, T, suppression={"limit": 0.2, "style": "mask"}),
-    "mask persons": spec(K, L, unit="patient_id", suppression={"limit": 0.2, "style": "mask"}),
+    "mask": spec(K, T, suppression={"max_share": 0.2, "style": "mask"}),
+    "mask persons": spec(K, L, unit="patient_id", suppression={"max_share": 0.2, "style": "mask"}),
     "nulls": spec(K, nulls="suppress"),
     "two attributes": spec(K, L, {"l_diversity": {"attribute": "sex2", "l": 1}}, sensitive=["diagnosis", "sex2"]),
 }

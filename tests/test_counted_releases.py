@@ -70,7 +70,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "release": "released",
             "quasi_identifiers": {"zip": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}, "q": None},
             "privacy": [{"k_anonymity": 40}],
-            "suppression": {"limit": 0.4},
+            "suppression": {"max_share": 0.4},
             "warnings": QUIET,
             **changes,
         }
@@ -150,7 +150,7 @@ def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     """The rows of its classes, of which each has as many as asked."""
     levels = {"zip": {"prefix": [1]}, "q": None}
     result, rows, _ = released(
-        subject, quasi_identifiers=levels, privacy=[{"k_anonymity": 7}], recoding="local", suppression={"limit": 0}
+        subject, quasi_identifiers=levels, privacy=[{"k_anonymity": 7}], recoding="local", suppression={"max_rows": 0}
     )
     assert result.cost.source_scans == 1
     assert rows.total() == len(ROWS)

@@ -20,6 +20,7 @@ from servers.base import Missing
 from servers.postgres import PostgresSubject
 from servers.spark import SparkSubject
 from strategies import RandomProblem, examples, problems
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.testing import Subject
@@ -201,7 +202,7 @@ def test_no_rows_pass(database: Database, unit: str | None) -> None:
         assert failures(database, "l_diversity", unit=unit, **diversity) == []
     closeness = {"quasi_identifiers": ["q"], "attribute": "s", "reference": PEOPLE, "t": 0.1}
     assert failures(database, "t_closeness", unit=unit, **closeness) == []
-    assert failures(database, "suppression_limit", source=PEOPLE, maximum=0.1) == []
+    assert failures(database, "suppression_limit", source=PEOPLE, max_share=0.1) == []
 
 
 def test_where_narrows_the_table(database: Database) -> None:
@@ -251,7 +252,7 @@ def test_hierarchies(database: Database) -> None:
 def test_suppression(database: Database, source: int, released: int, limit: float, fails: bool) -> None:
     database.connection.execute(f"CREATE TABLE people AS SELECT * FROM range({released})")
     database.connection.execute(f"CREATE TABLE source AS SELECT * FROM range({source})")
-    found = failures(database, "suppression_limit", source=Relation("source"), maximum=limit)
+    found = failures(database, "suppression_limit", source=Relation("source"), **suppressing(limit))
     assert found == ([(source, released)] if fails else [])
 
 
@@ -280,7 +281,14 @@ QUASI = {"quasi_identifiers": ["q"]}
         ("t_closeness", {**QUASI, "t": 0.5, "attribute": "s", "reference": None}, "reference: expected the relation"),
         ("no_identifiers", {"identifiers": []}, "expected a list of at least one column name"),
         ("hierarchy_is_valid", {"covers": PEOPLE}, "belong together"),
-        ("suppression_limit", {"source": PEOPLE, "maximum": 1.5}, "maximum: expected a number, at most 1"),
+        (
+            "suppression_limit",
+            {"source": PEOPLE, "max_share": 1.5},
+            "max_share: expected a number, at least 0 and at most",
+        ),
+        ("suppression_limit", {"source": PEOPLE, "max_rows": 0.5}, "max_rows: expected a whole number, at least 0"),
+        ("suppression_limit", {"source": PEOPLE}, "expected one of max_rows and max_share"),
+        ("suppression_limit", {"source": PEOPLE, "max_rows": 1, "max_share": 1}, "expected one of max_rows and"),
         ("all_covered", {}, "there is no column 'kanon_left_out'"),
     ],
 )
@@ -400,7 +408,7 @@ def test_every_adapter_is_rendered_as_its_own_sql(adapter: str) -> None:
     released = [
         dbt.test("no_identifiers", PEOPLE, identifiers=["p"]),
         dbt.test("all_covered", PEOPLE),
-        dbt.test("suppression_limit", PEOPLE, source=PEOPLE, maximum=0.05),
+        dbt.test("suppression_limit", PEOPLE, source=PEOPLE, max_share=0.05),
         dbt.candidate(PEOPLE, ["q", "s"], ["q"], requirements),
     ]
     for sql in released:

@@ -42,7 +42,7 @@ SPEC: dict[str, Any] = {
     },
     "sensitive": ["diagnosis"],
     "privacy": [{"k_anonymity": 5}, {"l_diversity": {"attribute": "diagnosis", "l": 3}}],
-    "suppression": {"limit": 1.0},
+    "suppression": {"max_share": 1.0},
 }
 GROWS: dict[str, Any] = {
     "release": "growing",

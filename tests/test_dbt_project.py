@@ -40,7 +40,7 @@ SPEC: dict[str, Any] = {
         {"l_diversity": {"attribute": "diagnosis", "l": 2}},
         {"t_closeness": {"attribute": "diagnosis", "t": 0.7}},
     ],
-    "suppression": {"limit": 0.2},
+    "suppression": {"max_share": 0.2},
 }
 
 ROWS = [
@@ -283,7 +283,7 @@ def test_a_candidate_that_somebody_changed_is_not_published(clinic: Database, tm
     ("nulls", "reason"), [("error", "age: NULL, and the spec says nulls: error"), ("suppress", "")]
 )
 def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None:
-    run = Project(clinic, written(clinic, tmp_path, nulls=nulls, suppression={"limit": 0.3}))
+    run = Project(clinic, written(clinic, tmp_path, nulls=nulls, suppression={"max_share": 0.3}))
     run.build_all()
     clinic.connection.execute(
         "INSERT INTO visits VALUES (NULL, 'f', 'flu', 1, 'a', 's'), (NULL, 'f', 'cold', 1, 'b', 's')"
@@ -366,7 +366,7 @@ def test_the_source_may_be_a_model(clinic: Database, tmp_path: Path) -> None:
         ({"release": "analytics.visits"}, "release: expected a plain name"),
         ({"release": None}, "release: expected a plain name"),
         ({"source": {"query": "SELECT * FROM visits"}}, "source: dbt reads tables"),
-        ({"suppression": {"limit": 0.2, "style": "mask"}}, "a dbt release drops suppressed rows"),
+        ({"suppression": {"max_share": 0.2, "style": "mask"}}, "a dbt release drops suppressed rows"),
         ({"keep": ["{{ charge }}"]}, "a name holds a brace"),
         ({"keep": ["Kanon_left_out"]}, "is one of the labelled model's own"),
         ({"ledger": "releases"}, "ledger: dbt builds the release, which is neither compared nor recorded"),

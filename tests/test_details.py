@@ -38,7 +38,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"zip": {"prefix": [1]}, "age": {"intervals": [10]}},
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 2}, {"t_closeness": {"attribute": "dx", "t": 0.5}}],
-    "suppression": {"limit": 1.0},
+    "suppression": {"max_share": 1.0},
     "warnings": QUIET,
 }
 GENERALIZE = {
@@ -301,7 +301,7 @@ def test_the_lattice_is_listed_while_it_is_small(people: Engine, monkeypatch: py
 @pytest.mark.slow
 def test_no_row_one_class_and_no_solution(database: Any) -> None:
     columns = {"person": "INTEGER", "zip": "VARCHAR", "age": "INTEGER", "dx": "VARCHAR"}
-    spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0}})
+    spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"max_rows": 0}})
     database.table("people", columns, [])
     empty = kanon_sql.plan(database.engine, spec, details=True)
     assert empty.details is not None

@@ -31,7 +31,7 @@ BASE: dict[str, Any] = {
     "quasi_identifiers": {"age": {"intervals": [2]}, "town": TREE},
     "sensitive": ["sick"],
     "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "sick", "l": 1}}],
-    "suppression": {"limit": 0.5},
+    "suppression": {"max_share": 0.5},
 }
 COLUMNS = {"age": "INTEGER", "town": "VARCHAR", "sick": "VARCHAR"}
 
@@ -109,7 +109,7 @@ def test_against_plain_counting(rows: list[Row], k: int, level: int, most: int) 
     spec = spec_of(
         quasi_identifiers=quasi,
         privacy=[{"k_anonymity": k}, {"l_diversity": {"attribute": "sick", "l": 1}}],
-        suppression={"limit": 0.9},
+        suppression={"max_share": 0.9},
     )
     with kanon_sql.connect() as engine:
         database = Database(engine._connection)  # type: ignore[attr-defined]

@@ -32,7 +32,7 @@ def spec_of(k: int, level: int = 1, **changes: Any) -> kanon_sql.Spec:
     }
     base: dict[str, Any] = {
         "version": 1, "source": "people", "release": "people_release", "unit": "person", "quasi_identifiers": quasi,
-        "sensitive": ["sick"], "suppression": {"limit": 0.9},
+        "sensitive": ["sick"], "suppression": {"max_share": 0.9},
         "privacy": [{"k_anonymity": k}, {"p_sensitive_k_anonymity": {"attribute": "sick", "p": 1, "k": k}}],
     }  # fmt: skip
     return kanon_sql.Spec.from_dict({**base, **changes})

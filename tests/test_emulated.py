@@ -32,7 +32,7 @@ SPEC = {
     "version": 1,
     "quasi_identifiers": {"AGE": {"intervals": [10, 20]}, "ZIP": {"prefix": [4, 3]}},
     "sensitive": ["DX"],
-    "suppression": {"limit": 0.2},
+    "suppression": {"max_share": 0.2},
 }
 TEXTS = ["a", "A", "á", "a ", "", "%", "it's", "日本"]
 CASES: dict[str, dict[str, Any]] = {
@@ -46,7 +46,7 @@ CASES: dict[str, dict[str, Any]] = {
         "columns": {"Q": "str", "DX": "str"}, "verbs": ["anonymize", "anonymize"],
         "rows": [[text, dx] for position, text in enumerate(TEXTS) for dx in ["x", "y", "z"][: 1 + position % 3]],
         "spec": {"version": 1, "quasi_identifiers": {"Q": None}, "sensitive": ["DX"], "privacy": [{"k_anonymity": 2}],
-                 "suppression": {"limit": 0.5}},
+                 "suppression": {"max_share": 0.5}},
     },
     "LOCAL": {
         "columns": VISITS, "rows": ROWS[:80], "verbs": ["anonymize"],

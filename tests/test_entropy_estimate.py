@@ -15,6 +15,7 @@ import pytest
 from conftest import Database
 from literature import adult_dir, adult_hierarchy, adult_rows
 from model_oracle import entropy_measure, grassberger, grassberger_measure
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
@@ -253,7 +254,7 @@ def planned(limit: float, l: float, levels: Sequence[int] | None) -> kanon_sql.R
         connection.execute(
             f"CREATE TABLE people AS SELECT *, occupation AS s FROM {reading}", [str(ADULT / "adult.csv")]
         )
-        spec = spec_of(l, quasi_identifiers=columns, suppression={"limit": limit}, search={"metric": "entropy"})
+        spec = spec_of(l, quasi_identifiers=columns, suppression=suppressing(limit), search={"metric": "entropy"})
         return kanon_sql.plan(kanon_sql.connect(connection), spec, beside=None)
 
 

@@ -47,7 +47,7 @@ def severities(subject: Subject) -> Iterator[Subject]:
         subject.drop(name)
 
 
-OPTIMAL = {"search": {"algorithm": "k_optimize"}, "suppression": {"limit": 2, "style": "drop"}}
+OPTIMAL = {"search": {"algorithm": "k_optimize"}, "suppression": {"max_rows": 2, "style": "drop"}}
 
 
 def literal(subject: Subject, text: str) -> str:

@@ -122,7 +122,7 @@ def test_the_disk_that_a_run_takes_is_what_was_said(postgres: Subject, rows: int
         {
             "version": 1, "source": "visits", "release": "visits_release",
             "quasi_identifiers": {"birth": {"intervals": [1000], "minimum_level": 1}, "zip": {"prefix": [1]}},
-            "sensitive": ["diagnosis"], "keep": ["amount"], "suppression": {"limit": 0.5},
+            "sensitive": ["diagnosis"], "keep": ["amount"], "suppression": {"max_share": 0.5},
             "privacy": [{"k_anonymity": 5}, {"l_diversity": {"attribute": "diagnosis", "l": 2}}],
             **({"warnings": {"rows_not_persons": "allow"}} if unit is None else {"unit": unit}),
         }

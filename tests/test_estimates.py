@@ -325,7 +325,7 @@ def test_a_search_finds_what_k_anonymity_of_that_size_finds(database: Database) 
             kanon_sql.Spec.from_dict(
                 {
                     "version": 1, "source": "people", "release": release, "quasi_identifiers": tree,
-                    "privacy": [privacy], "suppression": {"limit": 0.5},
+                    "privacy": [privacy], "suppression": {"max_share": 0.5},
                 }
             ),
         )  # fmt: skip

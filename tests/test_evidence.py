@@ -193,7 +193,7 @@ def test_masked_rows_are_a_class_that_nobody_counted_in_persons(database: Databa
     database.table("people", ["person", "q0"], visits([12, 12, 2, 2]))
     spec = spec_of(
         **{**PERSONS, "quasi_identifiers": {"q0": {"maximum_level": 0}}},
-        suppression={"limit": 0.5, "style": "mask"},
+        suppression={"max_share": 0.5, "style": "mask"},
     )
     result = kanon_sql.anonymize(database.engine, spec)
     assert result.rows["masked"] == 16

@@ -334,8 +334,8 @@ def test_controls_are_checked_by_the_specs_own_checks(served: Somebody) -> None:
     for fields, message in (
         ({"privacy.0.k": "0"}, "privacy[0].k_anonymity.k"),
         ({"privacy.0.k": "many"}, "privacy[0].k_anonymity.k"),
-        ({"limit": "101"}, "suppression.limit"),
-        ({"limit": "-1 rows"}, "suppression.limit"),
+        ({"limit": "101"}, "suppression.max_share"),
+        ({"limit": "-1 rows"}, "suppression.max_rows"),
         ({"weight.0": "-1"}, "quasi_identifiers.age.weight"),
         ({"lowest.0": "9"}, "quasi_identifiers.age.minimum_level"),
         ({"rule.0": "{interval: [5]}"}, "quasi_identifiers.age"),

@@ -729,7 +729,7 @@ def test_a_search_of_minutes_is_stopped_at_the_best_so_far(chromium: Any, clinic
         engine.fetch = waits  # type: ignore[method-assign]
         return engine
 
-    spec = kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up").replace("limit: 0.05", "limit: 0.3"))
+    spec = kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up").replace("max_share: 0.05", "max_share: 0.3"))
     with explored(slow, spec) as somebody, page_of(chromium, somebody.address) as page:
         page.wait_for_selector(".waiting:has-text('searching the lattice'):has-text('nodes evaluated')")
         refuse_violations(page)

@@ -128,7 +128,9 @@ def test_the_same_where_rows_are_suppressed(
         "zip": {"prefix": [2, 1], "maximum_level": 2},
         "sex": {"minimum_level": 0, "maximum_level": 1},
     }
-    assert_promised(shared_database, drawn(seed, size, width), k, quasi_identifiers=columns, suppression={"limit": 0.8})
+    assert_promised(
+        shared_database, drawn(seed, size, width), k, quasi_identifiers=columns, suppression={"max_share": 0.8}
+    )
 
 
 @pytest.mark.slow

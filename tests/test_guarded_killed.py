@@ -47,7 +47,7 @@ def spec(which: str) -> kanon_sql.Spec:
         for name, level in NODES[which].items()
     }
     return kanon_sql.Spec.from_dict(
-        {**SPEC, "quasi_identifiers": asked, "privacy": PRIVACY, "suppression": {"limit": 1.0}}
+        {**SPEC, "quasi_identifiers": asked, "privacy": PRIVACY, "suppression": {"max_share": 1.0}}
     )
 
 

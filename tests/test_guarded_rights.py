@@ -249,7 +249,7 @@ def test_no_session_in_mariadb_sorts_by_the_beginning_of_a_text(unit: str | None
     with subject_of("mariadb") as subject:
         subject.table("people", {"city": "text", "who": "text", "dx": "text"}, rows)
         changes = {"quasi_identifiers": {"city": {"maximum_level": 0}}, "keep": [], "unit": unit, "privacy": asked}
-        limit = {"suppression": {"limit": 0.9}}
+        limit = {"suppression": {"max_share": 0.9}}
         with subject.connect() as engine:
             kanon_sql.anonymize(engine, Spec.from_dict({**SPEC, **changes, **limit})).raise_for_failure()
         reader = Reader(subject.url)  # type: ignore[attr-defined]

@@ -46,7 +46,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["dx"],
     "keep": ["note"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 0.5},
+    "suppression": {"max_share": 0.5},
 }
 REQUIREMENTS: list[list[dict[str, Any]]] = [
     [{"k_anonymity": {"k": 2}}],
@@ -161,7 +161,7 @@ def test_it_shows_what_the_oracle_says_after_every_change(
     shared_database.connection.execute("DROP VIEW IF EXISTS shown")
     shared_database.table("people", {**dict.fromkeys(COLUMNS, "VARCHAR"), "age": "INTEGER"}, rows)
     result = kanon_sql.anonymize(
-        shared_database.engine, spec_of(privacy=requirements, nulls=nulls, suppression={"limit": 0.9})
+        shared_database.engine, spec_of(privacy=requirements, nulls=nulls, suppression={"max_share": 0.9})
     )
     if not result.passed:
         return
@@ -193,7 +193,9 @@ def test_persons_count_once(shared_database: Database, seed: int, k: int, count:
     shared_database.connection.execute("DROP VIEW IF EXISTS shown")
     shared_database.table("people", {**dict.fromkeys(COLUMNS, "VARCHAR"), "age": "INTEGER"}, rows)
     asked: list[dict[str, Any]] = [{"k_anonymity": {"k": k}}]
-    result = kanon_sql.anonymize(shared_database.engine, spec_of(privacy=asked, unit="who", suppression={"limit": 0.9}))
+    result = kanon_sql.anonymize(
+        shared_database.engine, spec_of(privacy=asked, unit="who", suppression={"max_share": 0.9})
+    )
     if result.passed:
         found = in_order(shared_database.rows("shown"))
         assert found == texts(list(shown(rows, node_of(result), asked, "who").elements()))
@@ -393,7 +395,7 @@ def test_a_spec_says_that_the_risk_is_accepted(release: str, says: str) -> None:
         ({"recoding": "local"}, "recoding: a view has one level per column"),
         ({"recoding": {"keep": "kept"}}, "recoding: a view is its own recoding"),
         ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}}, "search: a view has levels"),
-        ({"suppression": {"limit": 3, "style": "mask"}}, "suppression.style: in a view, masked rows"),
+        ({"suppression": {"max_rows": 3, "style": "mask"}}, "suppression.style: in a view, masked rows"),
         ({"quasi_identifiers": {"city": {"table": "regions"}}}, "quasi_identifiers.city.table: in a guarded view"),
         ({"quasi_identifiers": {"age": {"sql": ["x / 10"]}}}, "quasi_identifiers.age.sql: in a guarded view"),
         (

@@ -162,7 +162,7 @@ def test_all_names_at_once(database: Database) -> None:
             {"l_diversity": {"attribute": "q0", "l": 1}},
             {"t_closeness": {"attribute": "value_code", "t": 1.0}},
         ],
-        suppression={"limit": 1, "style": "drop"},
+        suppression={"max_rows": 1, "style": "drop"},
     )
     found = published(database, question)
     assert sum(found.values()) == 9
@@ -180,7 +180,7 @@ def test_columns_named_like_our_marks(database: Database) -> None:
         keep=["kanon_unit", "kanon_masked_"],
         unit="who",
         privacy=[{"k_anonymity": 3}],
-        suppression={"limit": 3, "style": "mask"},
+        suppression={"max_rows": 3, "style": "mask"},
     )
     result = kanon_sql.anonymize(database.engine, question).raise_for_failure()
     assert result.rows == {"source": 15, "released": 12, "suppressed": 3, "masked": 3, "persons": 15}
@@ -399,7 +399,7 @@ def test_fewer_rows_than_k(database: Database, algorithm: str, rows: int, k: int
         sensitive=["s"],
         privacy=[{"k_anonymity": k}, {"l_diversity": {"attribute": "s", "l": 1}}],
         search={"algorithm": algorithm},
-        suppression={"limit": 1.0},
+        suppression={"max_share": 1.0},
     )
     for verb in (kanon_sql.plan, kanon_sql.anonymize):
         result: Result = verb(database.engine, question)
@@ -430,7 +430,7 @@ def test_one_column(database: Database, algorithm: str) -> None:
     database.table("visits", ["q"], [("a",), ("a",), ("b",)])
     question = spec(search={"algorithm": algorithm})
     assert published(database, question) == Counter({("*",): 3})
-    question = spec(search={"algorithm": algorithm}, suppression={"limit": 1})
+    question = spec(search={"algorithm": algorithm}, suppression={"max_rows": 1})
     assert published(database, question) in (Counter({("a",): 2}), Counter({("*",): 3}))
 
 

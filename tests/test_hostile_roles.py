@@ -34,7 +34,7 @@ SPEC: dict[str, Any] = {
     },
     "sensitive": ["s"],
     "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "s", "l": 2}}],
-    "suppression": {"limit": 1},
+    "suppression": {"max_rows": 1},
 }
 
 

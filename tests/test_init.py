@@ -82,7 +82,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
         KAnonymityRequirement(k=5),
         LDiversityRequirement(attribute="diagnosis", l=3, kind="distinct"),
     )
-    assert spec.suppression.limit == 0.02
+    assert spec.suppression.limit == ("max_share", 0.02)
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
     assert hierarchies["age"] == IntervalsHierarchy((Decimal(5), Decimal(10), Decimal(20)))
     assert hierarchies["zip"] == PrefixHierarchy((4, 3, 2))

@@ -16,6 +16,7 @@ import pytest
 from conftest import Database
 from ordered import Case, assert_right, everything_said, planned, released
 from rich.console import Console
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, VerificationError
@@ -106,7 +107,7 @@ NULL_ALONE = [1, 1, 1, 2, 2, 2, None]
 def test_a_null_that_is_alone_costs_no_more_than_it_must(database: Database, limit: int) -> None:
     """With 2 it makes (3 + 4 x 2 - 7) / (21 - 7); suppressed it counts all three, (6 + 3 - 7) / 14."""
     database.table("people", {"q": "INTEGER"}, [[value] for value in NULL_ALONE])
-    spec = planned({"q": None}, suppression={"limit": limit})
+    spec = planned({"q": None}, suppression=suppressing(limit))
     assert released(database, spec) == (["1", "2"] if limit else ["1", "2 or NULL"])
     assert kanon_sql.plan(database.engine, spec).metrics["loss"] == pytest.approx((2 if limit else 4) / 14)
 
@@ -130,7 +131,7 @@ def test_a_label_says_null_only_where_a_released_row_has_it(database: Database, 
     rows = [[1, "x"], [1, "x"], [2, "x"], [2, "x"], [None, "y"]]
     database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
     spec = planned(
-        {"q": None, "r": {"file": str(tmp_path / "r.csv")}}, privacy=[{"k_anonymity": 2}], suppression={"limit": 1}
+        {"q": None, "r": {"file": str(tmp_path / "r.csv")}}, privacy=[{"k_anonymity": 2}], suppression={"max_rows": 1}
     )
     (tmp_path / "r.csv").write_text("x\ny\n")
     kanon_sql.anonymize(database.engine, spec)
@@ -214,7 +215,9 @@ def test_nothing_says_what_only_a_suppressed_row_has(
         values = sorted([low, high, planted])
         (tmp_path / "h.csv").write_text("".join(f"{value}\n" for value in values))
         given = {"file": str(tmp_path / "h.csv")}
-    spec = planned({"q": given, "r": None}, privacy=[{"k_anonymity": 12}], suppression={"limit": 1}, nulls="suppress")
+    spec = planned(
+        {"q": given, "r": None}, privacy=[{"k_anonymity": 12}], suppression={"max_rows": 1}, nulls="suppress"
+    )
     said = said_of_planted(database, spec)
     assert not any(word in said for word in WORDS)
     (label,) = {row[0] for row in database.rows("people_release")}
@@ -226,7 +229,7 @@ def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: 
     """47114711 lies between 7 and 90000000, which are released: the end is a released neighbour, whichever it is."""
     rows = [[6]] * 5 + [[7]] * 5 + [[47114711]] + [[90000000]] * 5 + [[90000001]] * 5
     database.table("people", {"q": "INTEGER"}, rows)
-    spec = planned({"q": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 1})
+    spec = planned({"q": None}, privacy=[{"k_anonymity": 6}], suppression={"max_rows": 1})
     assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 90000000"}
 
@@ -236,7 +239,7 @@ def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> No
     """More rows have 47114711 than any released value: not one of them counts."""
     rows = [[6, "x"]] * 3 + [[7, "x"]] * 3 + [[47114711, "y"]] * 5
     database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
-    spec = planned({"q": None, "r": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 5})
+    spec = planned({"q": None, "r": None}, privacy=[{"k_anonymity": 6}], suppression={"max_rows": 5})
     assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == {"<= 7"}
 
@@ -252,7 +255,7 @@ def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
     (tmp_path / "h.csv").write_text("6\n7\n8\n47114711\n")
     given = {"file": str(tmp_path / "h.csv")} if form == "file" else {}
     search = {"algorithm": "k_optimize", "cuts": 1}
-    spec = planned({"q": given, "r": None}, privacy=[{"k_anonymity": 5}], suppression={"limit": 1}, search=search)
+    spec = planned({"q": given, "r": None}, privacy=[{"k_anonymity": 5}], suppression={"max_rows": 1}, search=search)
     assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == labels
 
@@ -262,7 +265,7 @@ def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
 def test_the_release_does_not_depend_on_which_value_is_suppressed(database: Database, other: int) -> None:
     """Nothing can be learned of it but that it fits in no class: the same labels, whatever it is."""
     database.table("people", {"q": "INTEGER"}, [[6]] * 10 + [[7]] * 10 + [[other]])
-    spec = planned({"q": None}, privacy=[{"k_anonymity": 12}], suppression={"limit": 1})
+    spec = planned({"q": None}, privacy=[{"k_anonymity": 12}], suppression={"max_rows": 1})
     found = kanon_sql.anonymize(database.engine, spec)
     assert Counter(database.rows("people_release")) == {("<= 7",): 20}
     assert found.intervals == {"q": 1}
@@ -295,7 +298,7 @@ def test_a_table_whose_rows_all_have_a_null_has_an_answer(database: Database, al
     """Also where the limit would let all of them go."""
     database.table("people", {"q": "INTEGER", "r": "INTEGER"}, [[1, None], [None, 2]])
     search = {"algorithm": algorithm}
-    spec = planned({"q": None, "r": None}, nulls="suppress", suppression={"limit": 5}, search=search)
+    spec = planned({"q": None, "r": None}, nulls="suppress", suppression={"max_rows": 5}, search=search)
     found = kanon_sql.anonymize(database.engine, spec)
     assert not found.passed
     assert "every row has a NULL quasi-identifier" in found.message

@@ -559,7 +559,7 @@ def test_persons_whose_class_has_other_values_are_not_published(
         ({"ledger": "ledger"}, "a ledger compares releases of one unchanged table"),
         ({"recoding": "local"}, "makes its classes by the values that persons were released with"),
         ({"search": {"algorithm": "datafly"}}, "makes classes and searches no levels"),
-        ({"suppression": {"limit": 0.1}}, "no person is left out, since a person who is missing"),
+        ({"suppression": {"max_share": 0.1}}, "no person is left out, since a person who is missing"),
         ({"nulls": "suppress"}, "use nulls: value"),
         ({"quasi_identifiers": {"age": {"intervals": [10], "maximum_level": 1}}}, "at any level; leave it out"),
         ({"quasi_identifiers": {"counterfeits": None}}, "has a column 'counterfeits' of its own"),

@@ -42,7 +42,7 @@ def spec(*privacy: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
         {
             "version": 1, "source": "people", "release": "people_release", "quasi_identifiers": {"q": None},
             "sensitive": ["illness", "stay"], "privacy": [*(privacy or (K, L, STAY))],
-            "suppression": {"limit": 0.5}, **changes,
+            "suppression": {"max_share": 0.5}, **changes,
         }
     )  # fmt: skip
 
@@ -153,7 +153,7 @@ MATCHING: Mapping[str, dict[str, Any]] = {
 
 def attacked(engine: Engine, attack: str, **options: Any) -> object:
     minimal = {"privacy": [{"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.9, "k": 1, "values": ["flu"]}}],
-               "suppression": {"limit": 0}, "sensitive": ["illness"]}  # fmt: skip
+               "suppression": {"max_rows": 0}, "sensitive": ["illness"]}  # fmt: skip
     asked = spec(**{"minimality": minimal, "downcoding": {"recoding": "local"}}.get(attack, {}))
     return kanon_sql.audit(engine, asked, "people", attacks=[attack], **options)
 
@@ -172,7 +172,7 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
     "plan, a value": (losing("sensitive", "vectors.row_count <> 1"), lambda db: kanon_sql.plan(db, spec(K, L))),
     "plan, sizes": (losing("sizes0", "classes.class_rows <> 1"), lambda db: kanon_sql.plan(db, three_levels())),
     "anonymize": (LOST, lambda db: kanon_sql.anonymize(db, spec())),
-    "compare": (LOST, lambda db: kanon_sql.compare(db, {"one": spec(), "two": spec(suppression={"limit": 0.6})})),
+    "compare": (LOST, lambda db: kanon_sql.compare(db, {"one": spec(), "two": spec(suppression={"max_share": 0.6})})),
     "intervals": (
         losing("map0", "map0.atom <> 0"),
         lambda db: kanon_sql.plan(db, spec(K, search={"algorithm": "k_optimize"})),

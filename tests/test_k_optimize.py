@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ordered import Case, assert_right, cases, planned
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
@@ -258,7 +259,7 @@ def test_what_a_further_row_can_break_is_searched_as_spans(database: Database) -
     rows = [[value, "xyyx"[value % 4]] for value in range(8)]
     database.table("people", {"q": "INTEGER", "s": "VARCHAR"}, rows)
     close = {"t_closeness": {"attribute": "s", "t": 0.1, "distance": "equal"}}
-    spec = planned({"q": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, close], suppression={"limit": 0})
+    spec = planned({"q": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, close], suppression={"max_rows": 0})
     found = kanon_sql.plan(database.engine, spec)
     assert found.search is not None
     assert (found.search.proven, found.intervals) == (True, {"q": 4})
@@ -463,7 +464,7 @@ def test_a_requirement_is_searched_for_or_refused(database: Database, requiremen
     """Never an error of our own making: the answer, verified, or the reason why there is none."""
     database.table("people", {"q": "INTEGER", "r": "INTEGER", "s": "INTEGER"}, [[v, v, v % 2 + 1] for v in range(8)])
     spec = planned(
-        {"q": None, "r": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, requirement], suppression={"limit": 0}
+        {"q": None, "r": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, requirement], suppression={"max_rows": 0}
     )
     reason = ""
     try:
@@ -509,7 +510,7 @@ def test_requirements_that_merging_breaks_are_refused(
     database.table("people", {"q": "INTEGER", "s": "VARCHAR", "p": "INTEGER"}, rows)
     spec = planned(
         {"q": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, privacy], unit=unit,
-        suppression={"limit": limit},
+        suppression=suppressing(limit),
     )  # fmt: skip
     if refused:
         with pytest.raises(UnsupportedError, match="k_optimize cannot search for"):
@@ -560,7 +561,7 @@ def test_a_budget_gives_the_best_so_far_and_says_so(database: Database) -> None:
 def test_no_value_and_no_count_of_rows_per_value_reaches_python(database: Database) -> None:
     """Places in the domain and sums over all rows: nothing tells the 7 rows of one value from the 5 of another."""
     database.table("people", {"q": "INTEGER"}, [[4711]] * 7 + [[815]] * 5)
-    spec = planned({"q": None}, privacy=[{"k_anonymity": 13}], suppression={"limit": 0})
+    spec = planned({"q": None}, privacy=[{"k_anonymity": 13}], suppression={"max_rows": 0})
     seen: list[Any] = []
     original = type(database.engine).fetch
 

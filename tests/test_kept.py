@@ -99,7 +99,7 @@ def test_a_class_that_violates_is_suppressed_within_the_limit(visits: Database) 
         "covers 0 of them, and 1 are in classes that would violate a requirement"
     )
     assert "new_release" not in visits.tables()
-    result = applied(visits, "aaab", spec(suppression={"limit": 1}))
+    result = applied(visits, "aaab", spec(suppression={"max_rows": 1}))
     assert (result.passed, result.rows["suppressed"]) == (True, 1)
     assert visits.rows("new_release") == [("a",)] * 3
 
@@ -109,7 +109,7 @@ def test_rows_of_a_class_that_violates_go_to_the_next_one(database: Database) ->
     """Kept are s1 (of a and b) and south; of one a and two c, all are released as south, which waits for the a."""
     database.table("visits", ["place", "x"], [("a", "1"), ("b", "1"), ("a", "2"), ("c", "2"), ("c", "3"), ("c", "3")])
     columns = {"place": {"tree": TREE}, "x": {"tree": dict.fromkeys("123")}}
-    used = spec(quasi_identifiers=columns, suppression={"limit": 0})
+    used = spec(quasi_identifiers=columns, suppression={"max_rows": 0})
     kanon_sql.anonymize(database.engine, used)
     database.connection.execute("DELETE FROM learned")
     database.connection.execute("INSERT INTO learned VALUES (1, 's1', 1, '*', 1), (2, 'south', 2, '*', 1)")
@@ -170,7 +170,7 @@ def test_a_label_that_means_something_else_now_covers_nothing(database: Database
     tree = [("x", "y", "*"), ("z", "y", "*"), ("u", "w", "*"), ("v", "w", "*")]
     database.table("tree", ["l0", "l1", "l2"], tree)
     database.table("visits", ["place"], [(value,) for value in "xxzz"])
-    used = spec(quasi_identifiers={"place": {"table": "tree"}}, suppression={"limit": 0.7})
+    used = spec(quasi_identifiers={"place": {"table": "tree"}}, suppression={"max_share": 0.7})
     assert kanon_sql.anonymize(database.engine, used).passed
     assert {label for _, label, _ in database.rows("learned")} == {"x", "z"}
     database.table("tree", ["l0", "l1", "l2"], [*tree[:2], ("u", "x", "*"), ("v", "x", "*")])
@@ -219,7 +219,7 @@ def test_weights_limits_and_thresholds_may_differ(visits: Database) -> None:
     other = spec(
         quasi_identifiers={"place": {"tree": TREE, "weight": 3}},
         privacy=[{"k_anonymity": 3}],
-        suppression={"limit": 0.5},
+        suppression={"max_share": 0.5},
     )
     assert applied(visits, "aaabb", other).rows["suppressed"] == 2
 
@@ -359,7 +359,7 @@ def numbers(database: Database, name: str, rows: int, seed: int) -> None:
 @pytest.mark.slow
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
     columns = {"age": {"intervals": [5, 20]}, "zip": {"prefix": [2, 1]}}
-    used = spec(quasi_identifiers=columns, suppression={"limit": 0.9})
+    used = spec(quasi_identifiers=columns, suppression={"max_share": 0.9})
     for rows in (60, 2_000):
         numbers(database, "visits", rows, 3)
         numbers(database, "new", rows // 2, 4)
@@ -393,7 +393,9 @@ def test_random_classes_against_an_oracle(database: Database, monkeypatch: pytes
     monkeypatch.setattr("kept_oracle.ROUNDS", most)
     hierarchies = {"place": PATHS, "x": {value: (value, "*") for value in "123"}}
     columns = {"place": {"tree": TREE}, "x": {"tree": dict.fromkeys("123")}}
-    used = spec(quasi_identifiers=columns, suppression={"limit": 1.0}, keep=["serial"], privacy=[{"k_anonymity": 3}])
+    used = spec(
+        quasi_identifiers=columns, suppression={"max_share": 1.0}, keep=["serial"], privacy=[{"k_anonymity": 3}]
+    )
     kinds, rounds = {"place": "VARCHAR", "x": "VARCHAR", "serial": "INTEGER"}, set()
     database.table("visits", kinds, [(value, "1", 0) for value in "aaabbb"])
     assert kanon_sql.anonymize(database.engine, used).passed

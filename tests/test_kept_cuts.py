@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from kept_oracle import cuts_in, divided
 from mondrian_oracle import MondrianProblem, Ordered, set_of
 from strategies import examples
+from suppressions import suppressing
 from test_mondrian import STATEMENTS_A_ROUND, STEPS
 
 import kanon_sql
@@ -430,7 +431,7 @@ def test_no_more_rows_with_null_are_suppressed_than_the_spec_allows(visits: Data
     """Three rows of seven have a NULL; that the other rows satisfy does not make three few."""
     ages = (10, 11, 30, 31, None, None, None)
     for limit, published in ((0, False), (2, False), (0.4, False), (3, True), (0.43, True)):
-        asked = simple(recoding, nulls="suppress", suppression={"limit": limit})
+        asked = simple(recoding, nulls="suppress", suppression=suppressing(limit))
         assert kanon_sql.anonymize(visits.engine, asked).passed
         found = applied(visits, ages, asked)
         if published:
@@ -443,7 +444,7 @@ def test_no_more_rows_with_null_are_suppressed_than_the_spec_allows(visits: Data
 def test_a_recoding_that_counts_wrong_writes_nothing(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is held once more where every release is written."""
     monkeypatch.setattr("kanon_sql.recode.kept_cuts.too_many_nulls", lambda sets, most: None)
-    asked = simple(KEEP, nulls="suppress", suppression={"limit": 2})
+    asked = simple(KEEP, nulls="suppress", suppression={"max_rows": 2})
     assert kanon_sql.anonymize(visits.engine, asked).passed
     with pytest.raises(VerificationError, match="3 of 7 rows would be suppressed, where at most 2 may be"):
         applied(visits, (10, 11, 30, 31, None, None, None), asked)

@@ -315,7 +315,7 @@ def test_a_changed_cell_is_not_published(visits: Database, monkeypatch: pytest.M
         ({"privacy": [{"kk_anonymity": {"k": 3, "kind": "k1"}}]}, "k1 is weaker; ask for kind: kk"),
         ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "kind": "k1"}}]}, "asks for several kinds"),
         ({"nulls": "suppress"}, "too few to hide it; use nulls: value"),
-        ({"suppression": {"limit": 0.1, "style": "mask"}}, "a masked row covers all; use style: drop"),
+        ({"suppression": {"max_share": 0.1, "style": "mask"}}, "a masked row covers all; use style: drop"),
         ({"recoding": {"method": "kk", "keep": "learned"}}, "nothing says which labels new ones get"),
         ({"recoding": {"method": "kk", "ranges": ["age"]}}, "only the methods local and subtree take it"),
         ({"unit": "serial"}, "a person with several rows has several records"),

@@ -502,7 +502,7 @@ def test_a_class_that_is_suppressed_tells_nothing_of_others(database: Database, 
     """One class holds nothing but a value. In check it tells of persons of others; in a search it is left out."""
     table = [dict.fromkeys(VALUES, 3), dict.fromkeys(VALUES, 4), {VALUES[0]: 6}]
     classes(database, *table)
-    spec = spec_of({"q": None}, [asked.given()], sensitive=["s"], suppression={"limit": 0.2})
+    spec = spec_of({"q": None}, [asked.given()], sensitive=["s"], suppression={"max_share": 0.2})
     result = kanon_sql.anonymize(database.engine, spec)
     assert (result.node, result.rows["suppressed"]) == ({"q": 0}, 6)
     (found,) = kanon_sql.check(database.engine, spec, "people").achieved.values()
@@ -684,7 +684,7 @@ def test_k_optimize_takes_what_looks_at_one_class_alone(database: Database) -> N
             [{"k_anonymity": 2}, *(item.given() for item in given)],
             sensitive=["s"],
             search={"algorithm": "k_optimize"},
-            suppression={"limit": 0},
+            suppression={"max_rows": 0},
             warnings=QUIET,
         )
 
@@ -783,7 +783,7 @@ def test_the_same_on_other_engines(subject: Subject, database: Database) -> None
         {"age": {"intervals": [2, 4]}, "zip": None},
         [{"k_anonymity": 4}, *(item.given() for item in EVERY)],
         sensitive=["s"],
-        suppression={"limit": 0.5},
+        suppression={"max_share": 0.5},
     )
     engine = subject.connect()
     found = [kanon_sql.check(one, spec, "people").to_dict() for one in (database.engine, engine)]

@@ -19,6 +19,7 @@ from literature import adult_answers, adult_dir, adult_hierarchy, adult_rows
 from model_oracle import entropy_measure
 from oracle import Oracle
 from oracle import loss as oracle_loss
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -91,7 +92,7 @@ def spec_of(
             "quasi_identifiers": quasi,
             "sensitive": sorted({name for name in attributes if name}),
             "privacy": requirements,
-            "suppression": {"limit": limit},
+            "suppression": suppressing(limit),
             "search": {"algorithm": algorithm, "metric": metric},
         }
     )

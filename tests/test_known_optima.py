@@ -22,6 +22,7 @@ from typing import Any
 import duckdb
 import pytest
 from literature import adult_answers, adult_dir, adult_hierarchy
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -267,7 +268,7 @@ def spec_of(case: Case, folder: Path, levels: Sequence[int] | None = None) -> ka
             "quasi_identifiers": quasi,
             "sensitive": sorted(name for name in attributes if name),
             "privacy": written,
-            "suppression": {"limit": 1.0 if is_drawn(case) else float(case["suppression_limit"])},
+            "suppression": suppressing(1.0 if is_drawn(case) else float(case["suppression_limit"])),
             "search": search_of(case),
         }
     )

@@ -55,7 +55,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["dx"],
     "keep": ["x"],
     "privacy": [{"k_anonymity": 4}],
-    "suppression": {"limit": 0.3},
+    "suppression": {"max_share": 0.3},
     "warnings": QUIET,
 }
 
@@ -213,7 +213,7 @@ def test_a_filter_of_a_dataset_leaves_files_out(tmp_path: Path) -> None:
     for path in (tmp_path / "visits").rglob("dx=[!f]*/*.parquet"):
         path.unlink()
     part = table.to_pyarrow_dataset().filter((pc.field("dx") == "flu") & (pc.field("age") >= 30))
-    result = kanon_sql.anonymize(part, spec(privacy=[{"k_anonymity": 4}], suppression={"limit": 0.9}))
+    result = kanon_sql.anonymize(part, spec(privacy=[{"k_anonymity": 4}], suppression={"max_share": 0.9}))
     assert is_release_of(result, [row for row in chosen if row["age"] >= 30])
 
 

@@ -132,7 +132,7 @@ def test_closeness_is_asked_of_the_joint_classes_beside_another_requirement(data
 def test_one_masked_row_is_in_the_release_and_the_ledger_says_so(database: Database) -> None:
     """A row with a NULL, masked, looks as all others do at the top: the release has all three, and is made again."""
     database.table("people", ["zip", "sex", "dx"], [("10", "M", "a"), ("20", "F", "b"), (None, "F", "c")])
-    masks = {"nulls": "suppress", "suppression": {"limit": 1, "style": "mask"}}
+    masks = {"nulls": "suppress", "suppression": {"max_rows": 1, "style": "mask"}}
     result = kanon_sql.anonymize(database.engine, asked("r1", 2, 1, **masks))
     assert (result.rows["released"], result.rows["masked"]) == (2, 1)
     assert [entry["masked"] for entry in entries(database)] == [True]
@@ -148,7 +148,7 @@ def test_one_masked_row_is_in_the_release_and_the_ledger_says_so(database: Datab
 def test_a_suppressed_row_is_what_is_left_of_its_class(database: Database) -> None:
     """r1 leaves out the one person of zip 21; r2 shows the class 2*, which less the rows of r1 is that person."""
     people(database, "10 M a", "10 M b", "20 M c", "20 M d", "21 M e")
-    some = {"suppression": {"limit": 1}}
+    some = {"suppression": {"max_rows": 1}}
     assert kanon_sql.anonymize(database.engine, asked("r1", 0, 0, **some)).rows["suppressed"] == 1
     result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0))
     assert not result.passed
@@ -161,7 +161,7 @@ def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -
     """r1 shows two people without a zip code and leaves out one with; r2 shows all three alike."""
     database.table("people", ["zip", "sex", "dx"], [(None, "M", "a"), (None, "M", "b"), ("21", "M", "c")])
     by_zip = {"quasi_identifiers": {"zip": None}}
-    first = kanon_sql.anonymize(database.engine, asked("r1", **by_zip, suppression={"limit": 1}))
+    first = kanon_sql.anonymize(database.engine, asked("r1", **by_zip, suppression={"max_rows": 1}))
     assert (first.node, first.rows["suppressed"]) == ({"zip": 0}, 1)
     result = kanon_sql.anonymize(database.engine, asked("r2", **by_zip))
     assert (result.verdict, result.node) == ("fail", {"zip": 1})
@@ -175,9 +175,9 @@ def test_masked_rows_are_a_class_of_their_own(database: Database, alone: int) ->
     """r1 masks whoever is alone in their zip code; r2 shows them in 2*: those masked there are a joint class."""
     codes = [["20"], ["20", "21"]][alone - 1]
     people(database, "10 M a", "10 M b", "22 M c", "22 M d", *(f"{code} M e" for code in codes), "30 F f")
-    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 3, "style": "mask"}))
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"max_rows": 3, "style": "mask"}))
     assert first.rows.get("masked") == alone + 1
-    result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0, suppression={"limit": 1}))
+    result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0, suppression={"max_rows": 1}))
     assert result.ledger is not None
     assert result.ledger["changed"] == []
     left_out_by_r2 = 1  # of zip 30: masked in r1, so in a joint class too
@@ -203,7 +203,7 @@ def test_a_requirement_is_about_the_rows_that_show_its_attribute(database: Datab
     """r2 has no illness: the people of zip 2*, whom r1 leaves out, need no diversity of it; what r1 promised holds."""
     people(database, "10 M a", "10 M b", "20 M c", "20 M c")
     diverse = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "dx", "l": 2}}]
-    first = kanon_sql.anonymize(database.engine, asked("r1", 1, 0, privacy=diverse, suppression={"limit": 2}))
+    first = kanon_sql.anonymize(database.engine, asked("r1", 1, 0, privacy=diverse, suppression={"max_rows": 2}))
     assert first.rows["suppressed"] == 2
     result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0, sensitive=[]))
     assert result.passed
@@ -309,7 +309,7 @@ def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_abov
 def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Database) -> None:
     """r1 left out one of zip 10, one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
     people(database, "10 M a", "11 M b", "11 M c", "20 M d", "21 M e", "21 M f")
-    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 2}))
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"max_rows": 2}))
     assert first.rows["suppressed"] == 2
     refused = kanon_sql.anonymize(database.engine, asked("r2", sex_level=0))
     assert (refused.verdict, refused.node) == ("fail", {"zip": 1, "sex": 0})
@@ -324,7 +324,7 @@ def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Datab
 def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one person of zip 30 was left out: less the rows of r1, they are alone in whatever r2 shows."""
     people(database, *(f"{code} M {number}" for number, code in enumerate(["10", "10", "20", "20", "30"])))
-    assert kanon_sql.anonymize(database.engine, asked("r1", 0, 1, suppression={"limit": 1})).passed
+    assert kanon_sql.anonymize(database.engine, asked("r1", 0, 1, suppression={"max_rows": 1})).passed
     ledger = {"table": "ledger", "on_conflict": "coarsen"}
     none = kanon_sql.anonymize(database.engine, asked("r2", ledger=ledger))
     assert not none.passed

@@ -70,14 +70,14 @@ def test_a_release_that_is_gone_or_altered(published: Database) -> None:
 def test_a_release_whose_classes_were_altered(database: Database, altered: str) -> None:
     """Two classes and three masked rows; what a cell says is compared, be it a label, a mask or neither."""
     people(database, "10 M a", "10 M a", "22 M c", "22 M c", "20 M a", "21 M a", "30 F a")
-    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 3, "style": "mask"}))
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"max_rows": 3, "style": "mask"}))
     assert first.rows.get("masked") == 3
-    again = asked("r2", 0, 0, suppression={"limit": 3, "style": "mask"})
+    again = asked("r2", 0, 0, suppression={"max_rows": 3, "style": "mask"})
     same = kanon_sql.anonymize(database.engine, again)
     assert same.ledger is not None
     assert same.ledger["changed"] == []
     database.connection.execute(f"UPDATE r1 SET {altered}")
-    result = kanon_sql.anonymize(database.engine, asked("r3", 0, 0, suppression={"limit": 3, "style": "mask"}))
+    result = kanon_sql.anonymize(database.engine, asked("r3", 0, 0, suppression={"max_rows": 3, "style": "mask"}))
     assert (result.verdict, result.ledger and result.ledger["changed"]) == ("fail", ["r1"])
 
 

@@ -97,7 +97,7 @@ def spec_of(**more: Any) -> kanon_sql.Spec:
             },
             "sensitive": ["illness"],
             "privacy": [{"k_anonymity": 5}],
-            "suppression": {"limit": 0.05},
+            "suppression": {"max_share": 0.05},
             **more,
         }
     )

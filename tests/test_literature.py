@@ -10,6 +10,7 @@ from typing import Any
 import literature as lit
 import pytest
 from conftest import Database
+from suppressions import suppressing
 
 import kanon_sql
 
@@ -63,7 +64,7 @@ def test_samarati_minimal_generalizations(database: Database, algorithm: str, li
         lit.NINE_PATIENTS,
         lit.SAMARATI_HIERARCHIES,
         [{"k_anonymity": {"k": lit.SAMARATI_K}}],
-        suppression={"limit": limit},
+        suppression=suppressing(limit),
         search={"algorithm": algorithm},
     )
     result = kanon_sql.plan(database.engine, spec)
@@ -78,7 +79,7 @@ def test_samarati_preferred_generalization(database: Database, criterion: str) -
         lit.NINE_PATIENTS,
         lit.SAMARATI_HIERARCHIES,
         [{"k_anonymity": {"k": lit.SAMARATI_K}}],
-        suppression={"limit": lit.SAMARATI_MAX_SUP},
+        suppression=suppressing(lit.SAMARATI_MAX_SUP),
         search={"algorithm": "samarati", "prefer": criterion},
     )
     result = kanon_sql.anonymize(database.engine, spec)
@@ -98,7 +99,7 @@ def test_samarati_suppression_of_every_generalization(
         lit.NINE_PATIENTS,
         lit.SAMARATI_HIERARCHIES,
         [{"k_anonymity": {"k": lit.SAMARATI_K}}],
-        suppression={"limit": lit.SAMARATI_MAX_SUP},
+        suppression=suppressing(lit.SAMARATI_MAX_SUP),
         quasi_identifiers={
             column: {"table": f"hierarchy_{column}", "minimum_level": level, "maximum_level": level}
             for column, level in zip(lit.SAMARATI_HIERARCHIES, node, strict=True)
@@ -130,7 +131,7 @@ def test_samarati_table_cell_by_cell(database: Database) -> None:
         lit.NINE_PATIENTS,
         lit.SAMARATI_HIERARCHIES,
         [{"k_anonymity": {"k": lit.SAMARATI_K}}],
-        suppression={"limit": lit.SAMARATI_MAX_SUP},
+        suppression=suppressing(lit.SAMARATI_MAX_SUP),
         search={"algorithm": "samarati", "prefer": "maximum_distribution"},
     )
     assert kanon_sql.anonymize(database.engine, spec).passed

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_problems import Evaluator, Problem, make_problem, tiny_rounds
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql import search
@@ -126,7 +127,7 @@ def test_of_samaratis_table(database: Database, limit: int, expected: list[Node]
         lines = list(hierarchy.values())
         database.table(f"hierarchy_{column}", [f"level{n}" for n in range(len(lines[0]))], lines)
         hierarchies[column] = {"table": f"hierarchy_{column}"}
-    spec = four(database, quasi_identifiers=hierarchies, suppression={"limit": limit}, source="people")
+    spec = four(database, quasi_identifiers=hierarchies, suppression=suppressing(limit), source="people")
     database.table("people", list(lit.NINE_PATIENTS[0]), [list(row.values()) for row in lit.NINE_PATIENTS])
     result = kanon_sql.plan(database.engine, spec, all_minimal=True)
     found = result.to_dict(all_minimal=True)["search"]

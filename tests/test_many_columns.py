@@ -83,7 +83,7 @@ def found(rows: Sequence[Sequence[str]], files: Sequence[Path], algorithm: str) 
                 "release": "wide_release",
                 "quasi_identifiers": {name: {"file": str(file)} for name, file in zip(names, files, strict=True)},
                 "privacy": [{"k_anonymity": {"k": K}}],
-                "suppression": {"limit": 1.0},
+                "suppression": {"max_share": 1.0},
                 "search": {"algorithm": algorithm, "metric": "loss"},
             }
         )

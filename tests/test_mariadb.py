@@ -49,7 +49,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"q": None},
             "sensitive": ["s"],
             "privacy": [{"k_anonymity": 3}],
-            "suppression": {"limit": 0.5},
+            "suppression": {"max_share": 0.5},
             **changes,
         }
     )
@@ -133,7 +133,7 @@ def test_long_texts_that_differ_at_their_end(mariadb: Any) -> None:
     texts = ["🙂" * 16_382 + end for end in "abab"]
     mariadb.table("long", {"q": "text", "s": "text"}, [(text, "x") for text in texts])
     engine = mariadb.connect()
-    changes = {"source": "long", "quasi_identifiers": {"q": {"prefix": [16_382]}}, "suppression": {"limit": 0}}
+    changes = {"source": "long", "quasi_identifiers": {"q": {"prefix": [16_382]}}, "suppression": {"max_rows": 0}}
     requirements = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "s", "t": 0.1}}]
     result = kanon_sql.anonymize(engine, spec(privacy=requirements, **changes))
     assert (result.node, result.classes["count"]) == ({"q": 0}, 2)
@@ -450,7 +450,7 @@ def test_the_first_second_of_1970_is_judged(mariadb: Any, unit: str | None) -> N
         {
             "version": 1, "source": "seconds", "release": "seconds_release", "quasi_identifiers": {"t": None},
             "sensitive": ["s"], "unit": unit, "privacy": [{"k_anonymity": 2}, ordered],
-            "suppression": {"limit": 0.1},
+            "suppression": {"max_share": 0.1},
         }
     )  # fmt: skip
     engine = mariadb.connect()

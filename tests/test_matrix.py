@@ -25,6 +25,7 @@ from oracle_cases import OWNERS, Case, cases, load, one_vector_each, with_person
 from rich.console import Console
 from servers import subject_of
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -173,7 +174,7 @@ def patients_spec(**changes: Any) -> kanon_sql.Spec:
             "source": "people",
             "quasi_identifiers": {column: {"table": f"h_{column}"} for column in lit.SAMARATI_HIERARCHIES},
             "privacy": [{"k_anonymity": {"k": lit.SAMARATI_K}}],
-            "suppression": {"limit": lit.SAMARATI_MAX_SUP},
+            "suppression": suppressing(lit.SAMARATI_MAX_SUP),
             "search": {"prefer": "maximum_distribution", **WITH_MATRIX},
             **changes,
         }
@@ -450,7 +451,7 @@ SLOW = tuple(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", 
 @pytest.mark.slow
 def test_other_engines_show_the_same(name: str, database: Database) -> None:
     columns = {"race": {"tree": {"person": ["asian", "black", "white"]}}, "zip": {"prefix": [4, 3]}}
-    spec = patients_spec(quasi_identifiers=columns, suppression={"limit": 1}, search={})
+    spec = patients_spec(quasi_identifiers=columns, suppression={"max_rows": 1}, search={})
     rows = [(row["race"], row["zip"]) for row in lit.NINE_PATIENTS]
     database.table("people", ["race", "zip"], rows)
     expected = kanon_sql.plan(database.engine, spec, matrix=True).distances

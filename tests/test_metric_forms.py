@@ -178,7 +178,7 @@ def test_factors_decide_between_suppressing_and_generalizing(database: Database)
                 "source": "people",
                 "quasi_identifiers": {"x": {"tree": {"*": ["a", "b"]}}},
                 "privacy": [{"k_anonymity": 2}],
-                "suppression": {"limit": 0.5},
+                "suppression": {"max_share": 0.5},
                 "search": {"metric": "precision", "gs_factor": factor},
             }
         )
@@ -204,7 +204,7 @@ def test_a_bound_knows_that_suppressing_may_cost_less(database: Database) -> Non
             "source": "people",
             "quasi_identifiers": columns,
             "privacy": [{"k_anonymity": 2}],
-            "suppression": {"limit": 0.8},
+            "suppression": {"max_share": 0.8},
             "search": {"metric": "precision", "gs_factor": 0.1},
         }
     )

@@ -508,7 +508,7 @@ def test_what_would_suppress_too_many_rows_is_not_released(shared_database: Data
     result = published(shared_database, rows, spec({"x": "mean"}, others), x="INTEGER", step="VARCHAR")
     assert not result.passed
     assert "2 rows would have to be suppressed at the highest levels allowed, and 0 may be" in result.message
-    asked = spec({"x": "mean"}, others, suppression={"limit": 0.2})
+    asked = spec({"x": "mean"}, others, suppression={"max_share": 0.2})
     result = published(shared_database, rows, asked, x="INTEGER", step="VARCHAR")
     assert result.rows == {"source": 10, "released": 8, "suppressed": 2}
     assert {label[1] for label in shared_database.rows("people_release")} <= {"a", "some"}

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import SUBJECTS, subject_of
 from strategies import examples
+from suppressions import suppressing
 
 from kanon_sql import Spec, audit
 from kanon_sql.disclosure.attacks import Attack
@@ -116,7 +117,7 @@ def spec_of(*privacy: dict[str, Any], limit: float = 0.0, **levels: int) -> Spec
     return Spec.from_dict(
         {
             "version": 1, "source": "s", "release": "r", "quasi_identifiers": {"q": {"tree": TREE, **levels}},
-            "sensitive": ["d"], "privacy": list(privacy or [ALPHA]), "suppression": {"limit": limit},
+            "sensitive": ["d"], "privacy": list(privacy or [ALPHA]), "suppression": suppressing(limit),
         }
     )  # fmt: skip
 

@@ -297,7 +297,7 @@ def test_a_value_that_was_suppressed_altogether_is_no_misspelling(database: Data
         {"q": {"maximum_level": 0}},
         [of("alpha_k_anonymity", alpha=0.5, k=2, values=["HIV"])],
         sensitive=["s"],
-        suppression={"limit": 1},
+        suppression={"max_rows": 1},
     )
     assert kanon_sql.anonymize(database.engine, spec).rows["suppressed"] == 1
     assert kanon_sql.check(database.engine, spec).passed

@@ -331,7 +331,7 @@ def test_rows_with_null_are_suppressed_where_the_spec_says_so(database: Database
     database.table(
         "people", {"age": "INTEGER", "zip": "VARCHAR"}, [(5, None), (20, "a"), (30, "a"), (40, "b"), (50, "b")]
     )
-    changes = {"nulls": "suppress", "suppression": {"limit": 1}, "keep": []}
+    changes = {"nulls": "suppress", "suppression": {"max_rows": 1}, "keep": []}
     result = kanon_sql.anonymize(database.engine, spec(TWO, **changes))
     assert result.rows == {"source": 5, "released": 4, "suppressed": 1}
     assert Counter(database.rows("people_release")) == {("<= 30", "a"): 2, (">= 40", "b"): 2}
@@ -342,7 +342,7 @@ def test_what_the_whole_table_violates_is_not_released(people: Database) -> None
         ([{"k_anonymity": 61}], "fewer than k = 61"),
         ([{"l_diversity": {"attribute": "s0", "l": 2.99, "kind": "entropy"}}], "all rows together violate"),
     ]:
-        asked = {"sensitive": ["s0"], "privacy": privacy, "suppression": {"limit": 0.9}}
+        asked = {"sensitive": ["s0"], "privacy": privacy, "suppression": {"max_share": 0.9}}
         result = kanon_sql.anonymize(people.engine, spec(TWO, **asked))
         assert not result.passed
         assert why in result.message

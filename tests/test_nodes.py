@@ -56,7 +56,7 @@ def every_verdict(
             "source": "people",
             "quasi_identifiers": {"age": {"intervals": [5, 10]}, "zip": {"prefix": [2, 1]}, "sex": None},
             "sensitive": ["dx", "job"],
-            "suppression": {"limit": 0.3},
+            "suppression": {"max_share": 0.3},
             **CASES[case],
         }
     )

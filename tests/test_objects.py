@@ -39,7 +39,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["dx"],
     "keep": ["x"],
     "privacy": [{"k_anonymity": 4}, {"l_diversity": {"attribute": "dx", "l": 2}}],
-    "suppression": {"limit": 0.3},
+    "suppression": {"max_share": 0.3},
 }
 
 ROWS = [
@@ -190,7 +190,7 @@ def test_a_release_is_what_pandas_says_it_must_be(
     frame.index = [f"person {number}" for number in range(len(frame))]
     before = frame.copy(deep=True)
     requirements = [{"k_anonymity": k}, {"l_diversity": {"attribute": "dx", "l": 2}}]
-    asked = spec(privacy=requirements, nulls=nulls, suppression={"limit": 1.0})
+    asked = spec(privacy=requirements, nulls=nulls, suppression={"max_share": 1.0})
     result = kanon_sql.anonymize(frame, asked)
     pd.testing.assert_frame_equal(frame, before)
     if not result.passed:
@@ -346,7 +346,7 @@ def test_what_is_done_to_a_release_stays_outside_of_the_result() -> None:
 
 @pytest.mark.slow
 def test_a_failed_run_and_a_release_in_a_database_give_no_table() -> None:
-    failed = kanon_sql.anonymize(table(), spec(privacy=[{"k_anonymity": 1000}], suppression={"limit": 0}))
+    failed = kanon_sql.anonymize(table(), spec(privacy=[{"k_anonymity": 1000}], suppression={"max_rows": 0}))
     assert not failed.passed
     with pytest.raises(UnsupportedError, match="there is no release to read; nothing was published"):
         failed.to_arrow()

@@ -41,7 +41,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"q": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}},
     "sensitive": ["s"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 1},
+    "suppression": {"max_rows": 1},
 }
 
 
@@ -450,7 +450,7 @@ PEOPLE += [(48, "c9", "rare", 99, 7.5, 7.5)]
 MORE = {"version": 1, "source": "secret.more"}
 LOCAL = {
     **MORE, "release": "open.released", "quasi_identifiers": {"q": {"prefix": [1]}, "n": {"intervals": [5, 10]}},
-    "sensitive": ["s"], "privacy": [{"k_anonymity": 4}], "suppression": {"limit": 0.2},
+    "sensitive": ["s"], "privacy": [{"k_anonymity": 4}], "suppression": {"max_share": 0.2},
     "warnings": {"kept_tells_quasi_identifier": "allow"},
 }  # fmt: skip
 GROWING = {**LOCAL, "state": "kanon_state", "recoding": "full_domain"}
@@ -514,7 +514,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
         engine,
         kanon_sql.CloakSpec.from_dict(
             {
-                **MORE, "release": "open.released", "unit": "who", "k": 3, "suppression": {"limit": 0.2},
+                **MORE, "release": "open.released", "unit": "who", "k": 3, "suppression": {"max_share": 0.2},
                 "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
             }
         ),

@@ -19,6 +19,7 @@ from model_oracle import classes, judge
 from oracle import PREFERENCES, Oracle
 from oracle_cases import tree_of
 from strategies import RandomProblem, examples, problems
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -89,7 +90,7 @@ def spec_of(problem: RandomProblem, folder: Path, **search: Any) -> kanon_sql.Sp
             "quasi_identifiers": columns,
             "sensitive": ["s"],
             "privacy": problem.requirements,
-            "suppression": {"limit": problem.limit},
+            "suppression": suppressing(problem.limit),
             "search": search,
             "nulls": problem.nulls,
         }

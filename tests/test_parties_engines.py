@@ -44,7 +44,7 @@ SPEC: dict[str, Any] = {
     },
     "sensitive": ["ill"],
     "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "ill", "l": 2}}],
-    "suppression": {"limit": 0.2},
+    "suppression": {"max_share": 0.2},
     "search": {"metric": "precision"},
     "warnings": QUIET,
 }

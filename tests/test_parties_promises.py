@@ -17,6 +17,7 @@ import duckdb
 import jsonschema
 import pytest
 from command_line import run
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines import Engine, Workspace
@@ -44,7 +45,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"job": {"prefix": [2, 1]}, "town": {"prefix": [4, 1]}},
     "sensitive": ["ill"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 4},
+    "suppression": {"max_rows": 4},
     "search": {"metric": "precision"},
 }
 COLUMNS = ("job", "town", "ill", "id")
@@ -253,7 +254,7 @@ def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
         connection.execute("CREATE TABLE people (job VARCHAR, town VARCHAR, ill VARCHAR, id VARCHAR)")
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [*alike, *others])
         for limit in (4, 9):
-            asked = spec(privacy=DIVERSE, suppression={"limit": limit})
+            asked = spec(privacy=DIVERSE, suppression=suppressing(limit))
             expected = kanon_sql.plan(kanon_sql.connect(connection), asked, beside=None)
             result = kanon_sql.plan_parties(engines, asked)
             assert result.node == expected.node
@@ -268,7 +269,7 @@ def test_rows_with_a_null_count_against_the_limit() -> None:
         kanon_sql.connect(site_of([("n0x", None, "ill", "key11"), (None, None, "ill", "key12")])),
     ]
     for limit, passed in ((2, False), (3, True)):
-        result = kanon_sql.anonymize_parties(engines, spec(nulls="suppress", suppression={"limit": limit}))
+        result = kanon_sql.anonymize_parties(engines, spec(nulls="suppress", suppression=suppressing(limit)))
         assert result.passed is passed
     assert result.rows == {"source": 9, "released": 6, "suppressed": 3}
 
@@ -397,7 +398,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
         ({"recoding": "local"}, "recoding: local"),
         ({"recoding": {"method": "full_domain", "keep": "kept"}}, "recoding.keep"),
         ({"ledger": "kanon_sql_ledger"}, "ledger: releases are compared"),
-        ({"suppression": {"limit": 4, "style": "mask"}}, "suppression.style: mask"),
+        ({"suppression": {"max_rows": 4, "style": "mask"}}, "suppression.style: mask"),
         ({"source": {"file": "people.parquet"}}, "one file would be read for every party"),
         ({"search": {"algorithm": "datafly", "metric": "precision"}}, "search.algorithm: datafly"),
         ({"search": {"algorithm": "greedy", "metric": "precision"}}, "search.algorithm: greedy"),
@@ -623,7 +624,7 @@ def test_a_joined_table_that_is_not_what_was_counted_is_dropped(columns_apart: l
     def all_persons(self: Any, node: Any) -> list[str]:
         return list(self.persons)
 
-    small = spec(suppression={"limit": 6}, quasi_identifiers={
+    small = spec(suppression={"max_rows": 6}, quasi_identifiers={
         "job": {"prefix": [2, 1], "maximum_level": 0}, "town": {"prefix": [6, 4], "maximum_level": 0}
     })  # fmt: skip
     with (

@@ -58,7 +58,7 @@ def test_no_search_infers_from_a_class_that_satisfies(database: Database) -> Non
         spec = kanon_sql.Spec.from_dict(
             {
                 "version": 1, "source": "people", "quasi_identifiers": tree, "sensitive": ["s"], "privacy": [WISHES],
-                "suppression": {"limit": 1}, "search": {"algorithm": algorithm},
+                "suppression": {"max_rows": 1}, "search": {"algorithm": algorithm},
             }
         )  # fmt: skip
         result = kanon_sql.plan(database.engine, spec)
@@ -99,7 +99,7 @@ def test_it_is_written_as_it_was_read() -> None:
 def asked(recoding: Any, **more: Any) -> dict[str, Any]:
     return {
         "version": 1, "source": "people", "release": "people_release", "quasi_identifiers": {"q": None},
-        "sensitive": ["s"], "privacy": [WISHES], "suppression": {"limit": 0}, "recoding": recoding, **more,
+        "sensitive": ["s"], "privacy": [WISHES], "suppression": {"max_rows": 0}, "recoding": recoding, **more,
     }  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def test_pitfall_13_constant_sensitive_column(database: Database, kind: str, val
     assert reached(database, l(1, "entropy"), "l") == 1
     assert reached(database, l(2, "recursive", c=1000), "c_above") is None
     assert not checked(database, l(2, "recursive", c=1000)).passed
-    spec = spec_of(["q"], [k(2), l(2)], sensitive=["s"], suppression={"limit": 1.0})
+    spec = spec_of(["q"], [k(2), l(2)], sensitive=["s"], suppression={"max_share": 1.0})
     result = kanon_sql.anonymize(database.engine, spec)
     assert not result.passed
     assert "people_release" not in database.tables()
@@ -146,14 +146,14 @@ def test_pitfall_17_null_is_no_protective_value(database: Database) -> None:
 def test_pitfall_21_the_reference_is_the_original_table(database: Database) -> None:
     """The class that is suppressed still counts: the others are compared with what the table was."""
     classes(database, {"a": 2, "b": 2}, {"a": 2, "b": 2}, {"c": 2})
-    spec = spec_of(["q"], [t(0.25)], sensitive=["s"], suppression={"limit": 2})
+    spec = spec_of(["q"], [t(0.25)], sensitive=["s"], suppression={"max_rows": 2})
     result = kanon_sql.anonymize(database.engine, spec)
     assert (result.node, result.rows["suppressed"]) == ({"q": 0}, 2)
     assert result.achieved["t_closeness(s)"]["t"] == pytest.approx(0.2)
     assert kanon_sql.check(database.engine, spec).achieved["t_closeness(s)"]["t"] == pytest.approx(0.2)
     other = spec_of(["q"], [t(0.25, reference="release")], sensitive=["s"])
     assert kanon_sql.check(database.engine, other).achieved["t_closeness(s)"]["t"] == pytest.approx(0)
-    tight = spec_of({"q": {"maximum_level": 0}}, [t(0.15)], sensitive=["s"], suppression={"limit": 2})
+    tight = spec_of({"q": {"maximum_level": 0}}, [t(0.15)], sensitive=["s"], suppression={"max_rows": 2})
     assert not kanon_sql.plan(database.engine, tight).passed
 
 

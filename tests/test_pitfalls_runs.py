@@ -46,7 +46,7 @@ def test_pitfall_11_the_order_of_rows_never_matters(database: Database) -> None:
         result = checked(database, l(2), k(2))
         assert result.achieved["distinct_l_diversity(s)"]["l"] == 1
         assert result.achieved["distinct_l_diversity(s)"]["violating_rows"] == 2
-        spec = spec_of(["q"], [l(2)], sensitive=["s"], suppression={"limit": 2})
+        spec = spec_of(["q"], [l(2)], sensitive=["s"], suppression={"max_rows": 2})
         assert kanon_sql.anonymize(database.engine, spec).node == {"q": 0}
         assert Counter(database.rows("people_release")) == Counter(rows[2:])
 
@@ -87,7 +87,7 @@ def test_pitfall_12_masked_rows_do_not_stand_together(database: Database) -> Non
         "CREATE TABLE people AS SELECT CASE WHEN i < 1600 THEN 'most' ELSE 'v' || i END AS q, i AS serial"
         " FROM range(2000) AS numbers(i)"
     )
-    spec = spec_of(["q"], [k(50)], keep=["serial"], suppression={"limit": 400, "style": "mask"})
+    spec = spec_of(["q"], [k(50)], keep=["serial"], suppression={"max_rows": 400, "style": "mask"})
     result = kanon_sql.anonymize(database.engine, spec)
     assert result.rows["masked"] == 400
     places = [place for place, (q, _) in enumerate(database.rows("people_release")) if q == "*"]
@@ -122,7 +122,7 @@ def test_pitfall_14_the_same_spec_gives_the_same_release(database: Database) -> 
                 quasi_identifiers,
                 [k(4), l(2, "entropy")],
                 sensitive=["s"],
-                suppression={"limit": 0.1, "style": "mask"},
+                suppression={"max_share": 0.1, "style": "mask"},
                 **more,
             )
             result = kanon_sql.anonymize(database.engine, spec)
@@ -140,7 +140,7 @@ def test_pitfall_20_every_row_is_measured(database: Database) -> None:
     )
     result = kanon_sql.check(database.engine, spec_of(["q"], [k(2)]), "people")
     assert (result.verdict, result.achieved["k_anonymity"]["k"], result.rows["source"]) == ("fail", 1, 200000)
-    result = kanon_sql.anonymize(database.engine, spec_of(["q"], [k(2)], suppression={"limit": 1}))
+    result = kanon_sql.anonymize(database.engine, spec_of(["q"], [k(2)], suppression={"max_rows": 1}))
     assert result.rows == {"source": 200000, "released": 199999, "suppressed": 1}
 
 
@@ -151,11 +151,11 @@ def test_pitfall_24_nothing_that_is_kept_or_said_holds_a_rare_value(database: Da
     """Results, statements, messages, the manifest: numbers only."""
     secret = "Xylophon"
     database.table("people", ["q", "s"], [(secret, f"{secret} ill"), *[("common", "flu")] * 6])
-    spec = spec_of(["q"], [k(2), l(3)], sensitive=["s"], suppression={"limit": 1})
+    spec = spec_of(["q"], [k(2), l(3)], sensitive=["s"], suppression={"max_rows": 1})
     said = [kanon_sql.check(database.engine, spec, "people")]
     said.append(kanon_sql.plan(database.engine, spec))
     said.append(kanon_sql.anonymize(database.engine, spec))
-    loose = spec_of(["q"], [k(2)], sensitive=["s"], suppression={"limit": 1})
+    loose = spec_of(["q"], [k(2)], sensitive=["s"], suppression={"max_rows": 1})
     said.append(kanon_sql.anonymize(database.engine, loose))
     assert [result.verdict for result in said] == ["fail", "fail", "fail", "pass"]
     text = "\n".join(json.dumps(result.to_dict(all_minimal=True)) + "\n".join(result.sql) for result in said)
@@ -179,7 +179,7 @@ def test_pitfall_25_the_written_table_is_what_is_verified(
     """A search that is right and a release that is written wrong: nothing is published."""
     database.table("people", ["q"], [("a",), *[("b",)] * 4])
     before = database.tables()
-    spec = spec_of(["q"], [k(2)], suppression={"limit": 1, "style": style})
+    spec = spec_of(["q"], [k(2)], suppression={"max_rows": 1, "style": style})
 
     def forgets(self: Evaluator, node: Any) -> Relation:
         target = self.workspace.table("suppressed")
@@ -199,7 +199,7 @@ def test_pitfall_25_the_written_table_is_what_is_verified(
 def test_pitfall_25_masked_rows_are_held_to_the_requirement_too(database: Database) -> None:
     """One suppressed row, masked, would be a class of one: it is dropped instead, and that is said."""
     database.table("people", ["q"], [("a",), *[("b",)] * 4])
-    spec = spec_of(["q"], [k(2)], suppression={"limit": 1, "style": "mask"})
+    spec = spec_of(["q"], [k(2)], suppression={"max_rows": 1, "style": "mask"})
     result = kanon_sql.anonymize(database.engine, spec)
     assert Counter(database.rows("people_release")) == {("b",): 4}
     assert "masked" not in result.rows
@@ -217,7 +217,7 @@ def test_pitfall_25_masked_rows_join_the_rows_that_are_released_at_the_top(datab
         sensitive=["s"],
         unit="person",
         nulls="suppress",
-        suppression={"limit": 2, "style": "mask"},
+        suppression={"max_rows": 2, "style": "mask"},
     )
     result = kanon_sql.anonymize(database.engine, spec)  # together everybody has x, and everybody has y
     assert Counter(database.rows("people_release")) == {("*", "y"): 1, ("*", "x"): 1}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from conftest import Database
 from pitfalls import STYLES, checked, k, l, spec_of, t
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, SpecError
@@ -32,16 +33,16 @@ def test_pitfall_04_null_is_a_value(database: Database) -> None:
     assert result.achieved["k_anonymity"]["violating_rows"] == 1
     # A value of its own: nothing but the top, or suppression, protects it.
     assert kanon_sql.anonymize(database.engine, spec_of(["q"], [k(3)])).node == {"q": 1}
-    limited = spec_of(["q"], [k(3)], suppression={"limit": 1})
+    limited = spec_of(["q"], [k(3)], suppression={"max_rows": 1})
     result = kanon_sql.anonymize(database.engine, limited)
     assert (result.node, result.rows) == ({"q": 0}, {"source": 4, "released": 3, "suppressed": 1})
 
 
 def test_pitfall_04_null_is_suppressed_or_an_error_when_the_spec_says_so(database: Database) -> None:
     database.table("people", ["q"], [("a",), ("a",), ("a",), (None,)])
-    suppressing = spec_of(["q"], [k(3)], nulls="suppress", suppression={"limit": 1})
+    suppressing = spec_of(["q"], [k(3)], nulls="suppress", suppression={"max_rows": 1})
     assert kanon_sql.anonymize(database.engine, suppressing).rows == {"source": 4, "released": 3, "suppressed": 1}
-    too_many = spec_of(["q"], [k(3)], nulls="suppress", suppression={"limit": 0})
+    too_many = spec_of(["q"], [k(3)], nulls="suppress", suppression={"max_rows": 0})
     result = kanon_sql.plan(database.engine, too_many)
     assert not result.passed
     assert "NULL quasi-identifier" in result.message
@@ -60,7 +61,7 @@ def test_pitfall_05_no_raw_value_in_the_release(database: Database, style: str, 
         {"age": {"intervals": [10, 20], "minimum_level": level, "maximum_level": level}},
         [k(2)],
         nulls=nulls,
-        suppression={"limit": 3, "style": style},
+        suppression={"max_rows": 3, "style": style},
     )
     assert kanon_sql.anonymize(database.engine, spec).passed
     cells = {cell for (cell,) in database.rows("people_release")}
@@ -73,7 +74,7 @@ def test_pitfall_05_no_raw_value_in_the_release(database: Database, style: str, 
 @pytest.mark.parametrize("limit", [1, 3, 0.5, 1.0])
 def test_pitfall_06_no_row_vanishes(database: Database, style: str, nulls: str, limit: float) -> None:
     database.table("people", {"age": "INTEGER"}, [*AGES, (None,), (70,)])
-    spec = spec_of(AGE, [k(2)], nulls=nulls, suppression={"limit": limit, "style": style})
+    spec = spec_of(AGE, [k(2)], nulls=nulls, suppression=suppressing(limit, style=style))
     result = kanon_sql.anonymize(database.engine, spec)
     rows = dict(result.rows)
     assert rows["source"] == 9
@@ -125,9 +126,9 @@ def test_pitfall_22_a_collation_does_not_merge_values(database: Database, collat
     database.table("people", columns, [(value, "flu", f"p{n}") for n, value in enumerate(values)])
     result = kanon_sql.check(database.engine, spec_of(["q"], [k(2)]), "people")
     assert result.achieved["k_anonymity"] == {**result.achieved["k_anonymity"], "k": 1, "violating_classes": 6}
-    assert kanon_sql.anonymize(database.engine, spec_of(["q"], [k(2)], suppression={"limit": 5})).node == {"q": 1}
+    assert kanon_sql.anonymize(database.engine, spec_of(["q"], [k(2)], suppression={"max_rows": 5})).node == {"q": 1}
     tree = {"lower": ["a", "á", "a\u0301", "à"], "upper": ["A", "Á"]}
-    result = kanon_sql.anonymize(database.engine, spec_of({"q": {"tree": tree}}, [k(3)], suppression={"limit": 2}))
+    result = kanon_sql.anonymize(database.engine, spec_of({"q": {"tree": tree}}, [k(3)], suppression={"max_rows": 2}))
     assert result.node == {"q": 1}
     assert database.rows("people_release") == [("lower",)] * 4
 
@@ -334,7 +335,7 @@ def test_pitfall_19_names_that_need_quoting(database: Database) -> None:
             "quasi_identifiers": dict.fromkeys(names),
             "sensitive": ["Order By"],
             "privacy": [k(2), {"l_diversity": {"attribute": "Order By", "l": 2}}],
-            "suppression": {"limit": 1},
+            "suppression": {"max_rows": 1},
         }
     )
     result = kanon_sql.anonymize(database.engine, spec)
@@ -365,7 +366,7 @@ def test_pitfall_19_an_empty_table_has_an_answer(database: Database, unit: str |
 @pytest.mark.parametrize("style", STYLES)
 def test_pitfall_16_a_table_smaller_than_k_is_not_released(database: Database, limit: float, style: str) -> None:
     database.table("people", ["q"], [("a",)] * 4)
-    spec = spec_of(["q"], [k(5)], suppression={"limit": limit, "style": style})
+    spec = spec_of(["q"], [k(5)], suppression=suppressing(limit, style=style))
     result = kanon_sql.anonymize(database.engine, spec)
     assert (result.verdict, result.node, result.release) == ("fail", None, None)
     assert "4 rows, fewer than k = 5" in result.message

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from points_oracle import Points, Row, read
 from specs import SCHEMA, refusals
 from strategies import TIMES
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, KanonError, SpecError, UnsupportedError
@@ -104,7 +105,7 @@ def compare(database: Database, points: Points, rows: list[Row]) -> None:
         {"depths": points.depths, "outside": "suppress"},
         nulls="suppress",
         privacy=[{"k_anonymity": points.k}],
-        suppression={"limit": float(points.limit)},
+        suppression=suppressing(float(points.limit)),
         unit="who" if points.by_person else None,
     )
     possible = {node: found for node in points.nodes() if (found := points.released(rows, node)) is not None}
@@ -157,7 +158,7 @@ def test_what_is_no_number_is_outside(database: Database) -> None:
     database._connection.execute(
         "INSERT INTO rows VALUES ('a', 'NaN', 1, 'a'), ('b', 'Infinity', 1, 'a'), ('c', 1e300, 1, 'a')"
     )
-    spec = spec_of({"outside": "suppress"}, nulls="suppress", suppression={"limit": 0.6})
+    spec = spec_of({"outside": "suppress"}, nulls="suppress", suppression={"max_share": 0.6})
     result = kanon_sql.anonymize(database.engine, spec)
     assert result.rows == {"source": 5, "released": 2, "suppressed": 3}
     assert any("nulls: suppress" in note for note in result.notes)
@@ -175,8 +176,10 @@ def test_one_point_too_far_is_refused_by_default_and_counted_against_the_limit_e
             verb(database.engine, spec_of())
         assert "2.25" not in str(caught.value)
     apart = {"outside": "suppress"}
-    assert not kanon_sql.anonymize(database.engine, spec_of(apart, nulls="suppress", suppression={"limit": 1})).passed
-    assert kanon_sql.anonymize(database.engine, spec_of(apart, nulls="suppress", suppression={"limit": 2})).passed
+    assert not kanon_sql.anonymize(
+        database.engine, spec_of(apart, nulls="suppress", suppression={"max_rows": 1})
+    ).passed
+    assert kanon_sql.anonymize(database.engine, spec_of(apart, nulls="suppress", suppression={"max_rows": 2})).passed
     assert "released" in database.tables()
 
 
@@ -301,7 +304,7 @@ def test_texts_that_are_no_finest_cells_are_refused_and_not_shown(database: Data
 def test_labels_that_differ_by_class_are_cells_too(database: Database, recoding: str) -> None:
     stored(database, crowd(*FAR, each=1) + crowd((Fraction(1), Fraction(1)), each=5))
     privacy = [{"kk_anonymity": 2}] if recoding == "kk" else [{"k_anonymity": 2}]
-    asked = {"recoding": recoding, "privacy": privacy, "search": None, "suppression": {"limit": 0.1}}
+    asked = {"recoding": recoding, "privacy": privacy, "search": None, "suppression": {"max_share": 0.1}}
     spec = spec_of(**asked)
     assert kanon_sql.anonymize(database.engine, spec).passed
     cells = {place for place, _ in released(database)}

@@ -14,6 +14,7 @@ from hypothesis import given
 from model_oracle import generalize, height_of
 from population_oracle import clinic, move, persons_of, stored, to_release
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import UnsupportedError
@@ -66,7 +67,7 @@ def test_every_search_finds_what_the_oracle_allows(shared_database: Database, gi
         {
             "version": 1, "source": "people", "release": "released", "unit": given["unit"],
             "quasi_identifiers": stored(shared_database, tables), "privacy": [requirement],
-            "suppression": {"limit": given["limit"]}, "search": {"algorithm": given["algorithm"], "metric": "height"},
+            "suppression": suppressing(given["limit"]), "search": {"algorithm": given["algorithm"], "metric": "height"},
         }
     )  # fmt: skip
     if "delta_presence" in requirement and move(given["people"], tables, given["who"]):
@@ -94,7 +95,7 @@ def test_every_search_finds_what_the_oracle_allows(shared_database: Database, gi
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"suppression": {"limit": 1, "style": "mask"}}, "stands for every person"),
+        ({"suppression": {"max_rows": 1, "style": "mask"}}, "stands for every person"),
         (
             {
                 "privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}],
@@ -128,7 +129,7 @@ def test_a_release_that_a_population_protects(database: Database, scratch: str) 
     database.table("people", {"q": "VARCHAR", "age": "INTEGER"}, [people[0], people[3], people[6]])
     spec = Spec.from_dict(
         {
-            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1},
+            "version": 1, "source": "people", "release": "released", "suppression": {"max_rows": 1},
             "quasi_identifiers": {"q": {"maximum_level": 0}, "age": {"intervals": [10]}},
             "privacy": [{"k_map": {"population": "census", "k": 3}}],
         }
@@ -146,7 +147,8 @@ def test_persons_without_a_value_are_behind_the_top_where_null_suppresses(databa
     database.table("people", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])
     spec = Spec.from_dict(
         {
-            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1}, "nulls": "suppress",
+            "version": 1, "source": "people", "release": "released", "nulls": "suppress",
+            "suppression": {"max_rows": 1},
             "quasi_identifiers": {"q": {}}, "privacy": [{"k_map": {"population": "census", "k": 3}}],
         }
     )  # fmt: skip
@@ -203,7 +205,7 @@ def surveyed(database: Database, seed: int, **changes: Any) -> dict[str, Any]:
     return {
         "version": 1, "source": "people", "release": "released", "sensitive": ["s", "charge"],
         "quasi_identifiers": {"q": None, "age": {"intervals": [5, 10, 20]}}, "privacy": MIXED,
-        "suppression": {"limit": 0.3},
+        "suppression": {"max_share": 0.3},
         **changes,
     }  # fmt: skip
 
@@ -249,7 +251,9 @@ def test_every_search_finds_the_same_release(database: Database, search: dict[st
 @pytest.mark.parametrize("requirement", MIXED[1:3], ids=["k_map", "delta_presence"])
 def test_intervals_that_a_search_makes_are_refused(database: Database, requirement: dict[str, Any]) -> None:
     """They end at values that released rows hold: who lies between two of them is in none."""
-    given = surveyed(database, 3, privacy=[requirement], search={"algorithm": "k_optimize"}, suppression={"limit": 0})
+    given = surveyed(
+        database, 3, privacy=[requirement], search={"algorithm": "k_optimize"}, suppression={"max_rows": 0}
+    )
     spec = Spec.from_dict({**given, "quasi_identifiers": {"age": None}})
     with pytest.raises(UnsupportedError, match=r"k_optimize cannot search for .* census"):
         kanon_sql.plan(database.engine, spec)
@@ -262,7 +266,7 @@ def test_nobody_of_the_population_may_be_left_out(database: Database) -> None:
     database.connection.execute("DROP TABLE released")
     presence = {"population": "census", "delta_min": 0.1, "delta_max": 0.7}
     for limit in (0, 1.0):
-        asked = {**spec, "privacy": [{"delta_presence": presence}], "suppression": {"limit": limit}}
+        asked = {**spec, "privacy": [{"delta_presence": presence}], "suppression": suppressing(limit)}
         found = kanon_sql.anonymize(database.engine, Spec.from_dict(asked))
         assert found.node is not None
         assert found.node["q"] == 1, "c is nobody's label below"
@@ -276,6 +280,6 @@ def test_nobody_of_the_population_may_be_left_out(database: Database) -> None:
     nothing = {**presence, "delta_min": 0.6}
     refused = kanon_sql.plan(
         database.engine,
-        Spec.from_dict({**spec, "privacy": [{"delta_presence": nothing}], "suppression": {"limit": 1.0}}),
+        Spec.from_dict({**spec, "privacy": [{"delta_presence": nothing}], "suppression": {"max_share": 1.0}}),
     )
     assert not refused.passed

@@ -64,7 +64,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"q": None},
             "sensitive": ["s"],
             "privacy": [{"k_anonymity": 3}],
-            "suppression": {"limit": 0.5},
+            "suppression": {"max_share": 0.5},
             **changes,
         }
     )
@@ -276,7 +276,7 @@ def test_codes_of_several_columns_of_intervals_have_room(postgres: Any) -> None:
     engine = postgres.connect()
     asked = kanon_sql.Spec.from_dict({
         "version": 1, "source": "numbers", "release": "numbers_release", "quasi_identifiers": dict.fromkeys("ab"),
-        "privacy": [{"k_anonymity": 5}], "suppression": {"limit": 0},
+        "privacy": [{"k_anonymity": 5}], "suppression": {"max_rows": 0},
         "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 9},
     })  # fmt: skip
     assert kanon_sql.anonymize(engine, asked).passed
@@ -304,7 +304,7 @@ def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
     file = tmp_path / "spec.yml"
     file.write_text(
         "version: 1\nsource: people\nrelease: released\nquasi_identifiers:\n  q:\nsensitive: [s]\n"
-        "privacy:\n  - k_anonymity: 3\nsuppression: {limit: 0.5}\n"
+        "privacy:\n  - k_anonymity: 3\nsuppression: {max_share: 0.5}\n"
     )
     postgres.execute("ANALYZE people")
     code, said = run("plan", str(file), "--estimate", "--format", "json")
@@ -336,7 +336,7 @@ def test_a_release_is_written_from_its_frequency_set(postgres: Subject) -> None:
             "quasi_identifiers": {"age": None, "zip": {"prefix": [1]}},
             "sensitive": ["dx"],
             "privacy": [{"k_anonymity": 8}, {"l_diversity": {"attribute": "dx", "l": 2}}],
-            "suppression": {"limit": 0},
+            "suppression": {"max_rows": 0},
             "warnings": QUIET,
         }
     )

@@ -29,7 +29,7 @@ def postgres() -> Iterator[Subject]:
 def spec(**changes: Any) -> kanon_sql.Spec:
     given = {
         "version": 1, "source": "people", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
-        "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.5},
+        "privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 0.5},
     }  # fmt: skip
     return kanon_sql.Spec.from_dict({**given, **changes})
 

@@ -39,7 +39,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "source": "people",
             "quasi_identifiers": {"a": {"prefix": [1]}, "b": {"prefix": [1]}, "c": None},
             "privacy": [{"k_anonymity": 3}],
-            "suppression": {"limit": 0.2},
+            "suppression": {"max_share": 0.2},
             **changes,
         }
     )

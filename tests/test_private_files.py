@@ -239,7 +239,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"zip": {"file": "zips.csv"}, "age": {"intervals": [10]}},
     "sensitive": ["diagnosis"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 0.2},
+    "suppression": {"max_share": 0.2},
 }
 GROWING = {**SPEC, "state": "kanon_state"}
 LATER = "SELECT n + 100 AS n, zip, age, diagnosis FROM visits WHERE n < 40"

@@ -25,7 +25,7 @@ from kanon_sql.errors import KanonError, SpecError, UnsupportedError
         ({}, {"recoding": {"method": "full_domain", "keep": "kept"}}, "recoding: differential_privacy needs levels"),
         ({}, {"search": {"algorithm": "datafly"}}, "this search looks at the rows without a budget"),
         ({}, {"search": {"metric": "entropy"}}, "this search looks at the rows without a budget"),
-        ({}, {"suppression": {"limit": 0.1}}, "every class below k is dropped"),
+        ({}, {"suppression": {"max_share": 0.1}}, "every class below k is dropped"),
         ({}, {"suppression": {"style": "mask"}}, "every class below k is dropped"),
         ({}, {"nulls": "error"}, "a run that stops at a NULL tells that there is one"),
         ({}, {"ledger": None}, "needs a 'ledger'"),

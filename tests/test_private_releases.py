@@ -270,7 +270,7 @@ def test_clean_gives_nothing_back(database: Database) -> None:
 @pytest.mark.slow
 def test_a_ledger_holds_one_kind_of_release(database: Database) -> None:
     people(database, rows_of(8))
-    other = {"privacy": [{"k_anonymity": 2}], "suppression": {"limit": 1.0}}
+    other = {"privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 1.0}}
     assert kanon_sql.anonymize(database.engine, asked("r1", ROOM)).passed
     with pytest.raises(SpecError, match="r1 is differentially private, and a release that is not"):
         kanon_sql.anonymize(database.engine, asked("r2", **other))

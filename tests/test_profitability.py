@@ -19,6 +19,7 @@ from model_oracle import Node, class_size, classes
 from oracle import Oracle, leaf_counts
 from oracle_cases import cases, load
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -216,7 +217,7 @@ def adult_spec(limit: float, prices: dict[str, float], levels: Sequence[int] | N
     return spec_of(
         [{"no_attack": asked}],
         quasi_identifiers=columns,
-        suppression={"limit": limit},
+        suppression=suppressing(limit),
         search={"metric": "publisher_payout", "prices": prices},
     )
 

@@ -25,6 +25,7 @@ from model_oracle import Node, class_size, classes, exact
 from oracle import Oracle, leaf_counts
 from oracle_cases import cases, load
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -181,7 +182,7 @@ def test_a_journalist_looks_in_a_population(
     spec = spec_of(
         [{"profitability": {**prices, "population": "census", **whose}}],
         quasi_identifiers={"p": {"prefix": [1]}, "q": {"prefix": [1]}},
-        suppression={"limit": 1},
+        suppression={"max_rows": 1},
     )
     domains = [{row[column] for row in [*rows, *people]} for column in (0, 1)]
     whole = math.fsum(math.log(len(domain)) for domain in domains if domain)
@@ -332,7 +333,7 @@ def test_beside_other_requirements(database: Database) -> None:
         {"k_anonymity": 2},
     ]
     level = {"q": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}}
-    shared: dict[str, Any] = {"quasi_identifiers": level, "sensitive": ["s"], "suppression": {"limit": 0.9}}
+    shared: dict[str, Any] = {"quasi_identifiers": level, "sensitive": ["s"], "suppression": {"max_share": 0.9}}
     for unit in (None, "who"):
         together = spec_of(others, release="out", unit=unit, **shared)
         result = kanon_sql.anonymize(database.engine, together, details=True)
@@ -351,7 +352,7 @@ def test_masked_rows_earn_nothing_and_are_dropped(database: Database) -> None:
     spec = spec_of(
         [{"profitability": {"benefit": 8, "loss": 9, "gain": 4, "cost": 1}}],
         release="out",
-        suppression={"limit": 1, "style": "mask"},
+        suppression={"max_rows": 1, "style": "mask"},
     )
     result = kanon_sql.anonymize(database.engine, spec)
     assert result.node == {"q": 0}
@@ -395,7 +396,7 @@ def test_what_a_spec_may_not_say(changes: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize("recoding", ["local", "cells", "subtree"])
 def test_recodings_judge_classes_before_they_have_labels(database: Database, recoding: str) -> None:
     database.table("people", ["q"], [["x"], ["y"], ["x"]])
-    spec = spec_of([{"profitability": WORTH}], recoding=recoding, suppression={"limit": 1})
+    spec = spec_of([{"profitability": WORTH}], recoding=recoding, suppression={"max_rows": 1})
     with pytest.raises(UnsupportedError, match="before they have labels"):
         kanon_sql.plan(database.engine, spec)
 
@@ -403,7 +404,7 @@ def test_recodings_judge_classes_before_they_have_labels(database: Database, rec
 def test_what_does_not_take_it(database: Database) -> None:
     database.table("people", {"q": "INTEGER"}, [[1], [2], [2]])
     for limit in (0, 0.5):
-        spec = spec_of([{"profitability": WORTH}], search={"algorithm": "k_optimize"}, suppression={"limit": limit})
+        spec = spec_of([{"profitability": WORTH}], search={"algorithm": "k_optimize"}, suppression=suppressing(limit))
         with pytest.raises(UnsupportedError, match="wider labels earn less"):
             kanon_sql.plan(database.engine, spec)
     with pytest.raises(SpecError, match="more than one query can check"):
@@ -466,7 +467,7 @@ def measured(adult: Engine, case: str, *, at_levels: bool) -> tuple[float, str]:
     columns: dict[str, dict[str, Any]] = {name: {"file": str(FOLDER / f"hierarchy_{name}.csv")} for name in COLUMNS}
     for name, level in zip(COLUMNS, levels, strict=True) if at_levels else ():
         columns[name] |= {"minimum_level": int(level), "maximum_level": int(level)}
-    changes = {"quasi_identifiers": columns, "suppression": {"limit": limit}, "search": search}
+    changes = {"quasi_identifiers": columns, "suppression": suppressing(limit), "search": search}
     spec = spec_of([{"profitability": prices}], source=source, **changes)
     result = kanon_sql.plan(adult, spec, beside=None)
     assert result.search is not None

@@ -49,7 +49,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"sex": None, "age": {"intervals": [10]}},
             "sensitive": ["diagnosis"],
             "privacy": [{"k_anonymity": 3}],
-            "suppression": {"limit": 0},
+            "suppression": {"max_rows": 0},
             "warnings": QUIET,
             **changes,
         }
@@ -296,7 +296,7 @@ def test_a_written_table_that_is_not_as_promised_is_dropped(
 
     with monkeypatch.context() as patch:
         patch.setattr(kind, "execute", corrupting)
-        question = spec(quasi_identifiers=at_age, suppression={"limit": 0, "style": style})
+        question = spec(quasi_identifiers=at_age, suppression={"max_rows": 0, "style": style})
         with pytest.raises(VerificationError, match="dropped") as caught:
             kanon_sql.anonymize(visits.engine, question)
     assert "31" not in str(caught.value)
@@ -339,7 +339,7 @@ def test_forgotten_suppression_is_caught(visits: Database, monkeypatch: pytest.M
 
     monkeypatch.setattr(Evaluator, "suppressed_classes", nothing)
     with pytest.raises(VerificationError):
-        kanon_sql.anonymize(visits.engine, spec(suppression={"limit": 1}))
+        kanon_sql.anonymize(visits.engine, spec(suppression={"max_rows": 1}))
     assert content(visits) is None
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from oracle_cases import Case, cases, load
 from servers import subject_of
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -146,7 +147,7 @@ def spec_of(*privacy: dict[str, Any], **more: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"q": {"tree": {"1": ["a", "b"], "2": ["c", "d"], "3": ["e", "f"]}}},
             "sensitive": ["s"],
             "privacy": list(privacy),
-            "suppression": {"limit": 1},
+            "suppression": {"max_rows": 1},
             **more,
         }
     )
@@ -200,7 +201,7 @@ def test_suppression_may_make_it_possible(database: Database) -> None:
     asked = {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}}
 
     def planned(limit: int) -> kanon_sql.Result:
-        spec = spec_of(asked, unit=None, quasi_identifiers={"q": None}, suppression={"limit": limit})
+        spec = spec_of(asked, unit=None, quasi_identifiers={"q": None}, suppression=suppressing(limit))
         return kanon_sql.plan(database.engine, spec)
 
     assert "reach l = 1.842 at most" in planned(2).message  # 7, 3: 0.6109 = ln 1.842; at 9, 3 it is 0.5623

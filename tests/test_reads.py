@@ -359,7 +359,9 @@ def test_every_verb_that_reads_such_a_table_refuses_it(clickhouse: Any, verb: st
 )
 def test_merged_rows_count_once_and_versions_where_they_are_meant(clickhouse: Any, source: Any, rows: int) -> None:
     meant = isinstance(source, dict) and source.get("count_versions", False)
-    asked = spec(source, quasi_identifiers={"age": {"minimum_level": 0, "maximum_level": 0}}, suppression={"limit": 9})
+    asked = spec(
+        source, quasi_identifiers={"age": {"minimum_level": 0, "maximum_level": 0}}, suppression={"max_rows": 9}
+    )
     result = kanon_sql.plan(clickhouse, asked)
     assert (result.rows["source"], result.rows["suppressed"]) == (rows, 0 if meant else 1)
     assert any("each version counts as a row" in note for note in result.notes) == meant
@@ -376,7 +378,7 @@ def test_cancelled_rows_are_not_counted_as_persons(merging: Any) -> None:
     merging.execute("INSERT INTO signs SELECT number, 40, 1 FROM numbers(6)")
     merging.execute("INSERT INTO signs SELECT number, 40, -1 FROM numbers(5)")
     merging.execute("INSERT INTO signs SELECT number, 50, 1 FROM numbers(5)")
-    levels = {"quasi_identifiers": {"age": {"maximum_level": 0}}, "unit": "id", "suppression": {"limit": 9}}
+    levels = {"quasi_identifiers": {"age": {"maximum_level": 0}}, "unit": "id", "suppression": {"max_rows": 9}}
     with merging.connect() as engine:
         with pytest.raises(UnsupportedError, match="CollapsingMergeTree"):
             kanon_sql.plan(engine, spec("signs", **levels))

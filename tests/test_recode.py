@@ -91,7 +91,7 @@ def test_a_table_that_would_be_suppressed_as_a_whole_is_no_release(database: Dat
     """However many rows may be suppressed: at the highest levels allowed, both values violate by themselves."""
     database.table("visits", ["x"], [("a",), ("a",), ("b",), ("b",)])
     columns = {"x": {"tree": {"g": ["a"], "h": ["b"]}, "maximum_level": 1}}
-    asked = {"quasi_identifiers": columns, "privacy": [{"k_anonymity": 3}], "suppression": {"limit": 1.0}}
+    asked = {"quasi_identifiers": columns, "privacy": [{"k_anonymity": 3}], "suppression": {"max_share": 1.0}}
     result = kanon_sql.anonymize(database.engine, spec(recoding=method, **asked))
     if method == "cells":  # may suppress every cell
         assert set(database.rows("visits_release")) == {("*",)}
@@ -262,7 +262,7 @@ def test_full_domain_is_taken_where_it_suppresses_less(database: Database) -> No
     """At the highest level allowed two rows violate, whatever is done with them, and the optimum suppresses as many."""
     database.table("visits", ["place"], [(value,) for value in "aaabbbe"])
     tree = {"place": {"tree": TREE, "maximum_level": 2}}
-    asked = spec(quasi_identifiers=tree, suppression={"limit": 1})
+    asked = spec(quasi_identifiers=tree, suppression={"max_rows": 1})
     result = kanon_sql.anonymize(database.engine, asked)
     assert result.rows == {"source": 7, "released": 6, "suppressed": 1}
     assert Counter(database.rows("visits_release")) == {("a",): 3, ("b",): 3}

@@ -70,7 +70,7 @@ def test_what_can_not_be_released_loses_everything(database: Database) -> None:
     """At the highest level allowed `f` is alone; and a row with a NULL is suppressed as well."""
     tree = {"place": {"tree": {"s1": ["a", "b"], "n1": ["f"]}, "maximum_level": 1}}
     database.table("visits", ["place"], [("a",), ("b",), ("f",), (None,)])
-    asked = spec(quasi_identifiers=tree, suppression={"limit": 0.5}, nulls="suppress")
+    asked = spec(quasi_identifiers=tree, suppression={"max_share": 0.5}, nulls="suppress")
     found, lost = bound_of(database, asked)
     assert found["mean_loss"] == pytest.approx((2 * (1 / 2) + 2) / 4)
     assert lost == pytest.approx(found["mean_loss"])

@@ -34,7 +34,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"zip": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1}},
     "sensitive": ["disease"],
     "privacy": [{"k_anonymity": {"k": 3}}],
-    "suppression": {"limit": 0.5},
+    "suppression": {"max_share": 0.5},
     "state": {"schema": "kanon_state"},
     "increments": {"watermark": "day"},
     "warnings": {"rows_not_persons": "allow"},
@@ -193,7 +193,7 @@ def test_rows_that_wait_leave_before_those_that_were_released(
 
 def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duckdb.DuckDBPyConnection) -> None:
     """Of 10 rows 2 wait, which a limit of a fifth allows; of 13, whose 5 wait, it allows 2."""
-    limited = spec(suppression={"limit": 0.2})
+    limited = spec(suppression={"max_share": 0.2})
     with kanon_sql.connect(connection) as engine:
         assert kanon_sql.anonymize(engine, limited).rows["suppressed"] == 2
         assert kanon_sql.refresh(engine, limited).warnings == []  # there is nothing new
@@ -209,7 +209,7 @@ def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duck
         assert (found.verdict, released(connection)) == ("pass", {"aa*": 8, "bb*": 9, "cc*": 3})
         assert found.warnings == []
         visits(connection, 4, "d" + "fg")
-        fewer = spec(suppression={"limit": 0.1})
+        fewer = spec(suppression={"max_share": 0.1})
         found = kanon_sql.refresh(engine, fewer)
         assert released(connection) == {"aa*": 8, "bb*": 9, "cc*": 3, "dd*": 3}
         (warned,) = found.warnings
@@ -218,17 +218,17 @@ def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duck
             "limit_exceeded",
             {"rows": 27, "left_out": 4, "waiting": 4, "allowed": 2},
         )
-        assert "the release lacks 4 of 27 rows (4 wait), and suppression.limit allows 2" in warned.message
+        assert "the release lacks 4 of 27 rows (4 wait), and suppression allows 2" in warned.message
         again = kanon_sql.refresh(engine, fewer)
         assert (again.verdict, [item.code for item in again.warnings]) == ("pass", ["limit_exceeded"])
         assert kanon_sql.refresh(engine, fewer, fail_on_warning=True).verdict == "fail"
-        error = spec(suppression={"limit": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "error"})
+        error = spec(suppression={"max_share": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "error"})
         assert kanon_sql.refresh(engine, error).verdict == "fail"
-        silent = spec(suppression={"limit": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "allow"})
+        silent = spec(suppression={"max_share": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "allow"})
         assert kanon_sql.refresh(engine, silent).warnings == []
         # Rows that went with others that left count too: three of d, one of whom left, go together.
         gone = kanon_sql.refresh(
-            engine, spec(suppression={"limit": 0.2}), deleted="SELECT 'dd1' AS zip, 'flu' AS disease", batch="gone"
+            engine, spec(suppression={"max_share": 0.2}), deleted="SELECT 'dd1' AS zip, 'flu' AS disease", batch="gone"
         )
         (warned,) = gone.warnings
         assert warned.figures == {"rows": 26, "left_out": 6, "waiting": 4, "allowed": 5}
@@ -238,7 +238,7 @@ def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duck
 def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -> None:
     free = {"zip": {"prefix": [2, 1]}}
     growing = spec(
-        quasi_identifiers=free, suppression={"limit": 0.15},
+        quasi_identifiers=free, suppression={"max_share": 0.15},
         increments={"watermark": "day", "on_drift": "coarsen"},
     )  # fmt: skip
     connection.execute("DELETE FROM visits")
@@ -252,7 +252,7 @@ def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -
         assert result.node == {"zip": 2}
         assert released(connection) == {"1**": 9}
         assert result.notes == [
-            "on_drift: coarsen: suppression.limit lets 1 of 9 rows wait; the release was made coarser, to the best "
+            "on_drift: coarsen: suppression lets 1 of 9 rows wait; the release was made coarser, to the best "
             "levels for the rows that waited"
         ]
         # The first batch was seen at finer levels: of its six, three could be a class of those and no other.
@@ -370,7 +370,7 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
         ({"privacy": [{"t_closeness": {"attribute": "disease", "t": 0.5}}]}, "changes as the table grows"),
         ({"recoding": "local"}, "use recoding: full_domain"),
         ({"recoding": {"keep": "learned"}}, "leave 'keep' out"),
-        ({"suppression": {"limit": 0.1, "style": "mask"}}, "use style: drop"),
+        ({"suppression": {"max_share": 0.1, "style": "mask"}}, "use style: drop"),
         ({"ledger": "ledger"}, "leave it out"),
         ({"state": None}, "increments need a state"),
         ({"release": None}, "a state belongs to a release that is a table"),

@@ -12,6 +12,7 @@ import pytest
 from increments_oracle import HEIGHTS, Growing, Labels, Promise, Row, labels
 from servers import subject_of
 from strategies import TIMES
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines import Engine, open_workspace
@@ -49,7 +50,7 @@ def spec_of(promise: Promise, policy: str, limit: float, nulls: str, release: st
             "sensitive": ["disease"],
             "keep": ["rid"],
             "privacy": privacy,
-            "suppression": {"limit": limit},
+            "suppression": suppressing(limit),
             "nulls": nulls,
             "state": {"schema": schema},
             "increments": {"watermark": "day", "on_drift": policy},
@@ -202,7 +203,7 @@ class Clinic:
         assert facts["added_classes"] == pytest.approx(growing.classes(added))
         whole = facts["verified"] == "the whole release"
         assert result.classes == (pytest.approx(growing.classes(growing.standing())) if whole else {})
-        assert ("suppression.limit allows" in result.message) == (len(growing.waiting) > growing.most_waiting)
+        assert ("suppression allows" in result.message) == (len(growing.waiting) > growing.most_waiting)
         beyond = growing.in_source - len(seen) > growing.most_waiting
         assert [item.code for item in result.warnings if item.code == "limit_exceeded"] == ["limit_exceeded"] * beyond
         assert facts["waiting"] == len(growing.waiting)
@@ -231,7 +232,7 @@ class Clinic:
             for name, level in zip(HEIGHTS, growing.node, strict=True)
         }
         anew = {**self.spec.to_dict(), "quasi_identifiers": fixed, "state": None, "increments": None}
-        anew |= {"release": "rebuilt", "suppression": {"limit": 1.0}}
+        anew |= {"release": "rebuilt", "suppression": {"max_share": 1.0}}
         if not kanon_sql.anonymize(self.engine, kanon_sql.Spec.from_dict(anew)).passed:
             assert not growing.standing()
             return

@@ -37,7 +37,7 @@ def spec_of(schema: str) -> kanon_sql.Spec:
             "quasi_identifiers": {"zip": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1}},
             "keep": ["cost"],
             "privacy": [{"k_anonymity": {"k": 3}}],
-            "suppression": {"limit": 0.9},
+            "suppression": {"max_share": 0.9},
             "state": {"schema": schema},
             "increments": {"watermark": "day"},
             "warnings": {"nearly_unique_kept": "allow"},

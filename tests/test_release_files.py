@@ -36,7 +36,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": LABELS,
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 4}],
-    "suppression": {"limit": 0.1},
+    "suppression": {"max_share": 0.1},
     "warnings": QUIET,
 }
 YAML = """\
@@ -48,7 +48,7 @@ quasi_identifiers:
   zip: {prefix: [4, 3]}
 sensitive: [dx]
 privacy: [k_anonymity: 4]
-suppression: {limit: 0.1}
+suppression: {max_share: 0.1}
 """
 DIAGNOSES = ["flu", "", "cold, or\nnot", 'a "b"', None]
 FORMATS = ["out.csv", "out.parquet"]
@@ -109,9 +109,9 @@ def rows_of(name: str, columns: str = "*") -> Counter[tuple[Any, ...]]:
     "changes",
     [
         {},
-        {"suppression": {"limit": 0.4, "style": "mask"}},
+        {"suppression": {"max_share": 0.4, "style": "mask"}},
         {"unit": "person"},
-        {"unit": "person", "suppression": {"limit": 0.4, "style": "mask"}},
+        {"unit": "person", "suppression": {"max_share": 0.4, "style": "mask"}},
         {"recoding": "local"},
         {"recoding": "mondrian", "quasi_identifiers": {"age": None}},
         {"sensitive": [], "keep": []},

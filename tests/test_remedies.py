@@ -48,8 +48,8 @@ def test_columns_of_the_first_as_quasi_identifiers_of_the_next(database: Databas
     tables(database)
     columns = {**SWEENEY_SPEC["quasi_identifiers"], "problem": {"maximum_level": 0}}
     spec = {
-        **SWEENEY_SPEC, "release": "second", "quasi_identifiers": columns, "keep": [], "suppression": {"limit": 0.5},
-        "search": {"metric": "discernibility"},
+        **SWEENEY_SPEC, "release": "second", "quasi_identifiers": columns, "keep": [],
+        "suppression": {"max_share": 0.5}, "search": {"metric": "discernibility"},
     }  # fmt: skip
     result = kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
     assert result.passed

@@ -37,7 +37,7 @@ SPEC: dict[str, Any] = {
         {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
         {"t_closeness": {"attribute": "dx", "t": 0.7}},
     ],
-    "suppression": {"limit": 0.3},
+    "suppression": {"max_share": 0.3},
 }
 
 
@@ -86,7 +86,7 @@ def released(connection: Any) -> Counter[tuple[str, ...]]:
 @pytest.mark.slow
 def test_running_the_rendered_statements_makes_the_release(database: duckdb.DuckDBPyConnection, style: str) -> None:
     spec = kanon_sql.Spec.from_dict(
-        {**SPEC, "suppression": {"limit": 0.5, "style": style}, "search": {"metric": "height"}}
+        {**SPEC, "suppression": {"max_share": 0.5, "style": style}, "search": {"metric": "height"}}
     )
     result = kanon_sql.anonymize(kanon_sql.connect(database), spec).raise_for_failure()
     assert result.node is not None

@@ -63,9 +63,9 @@ def specs(place: int, kind: str) -> Iterator[dict[str, Any]]:
     """Ordered distances in one way to publish, and a sixth of the other models, another sixth for each type."""
     base: dict[str, Any] = {
         "version": 1, "source": "visits", "release": "visits_release", "quasi_identifiers": {"q": LEVEL},
-        "sensitive": ["v"], "suppression": {"limit": 0.9}, "warnings": {"nearly_unique_kept": "allow"},
+        "sensitive": ["v"], "suppression": {"max_share": 0.9}, "warnings": {"nearly_unique_kept": "allow"},
     }  # fmt: skip
-    ways: list[dict[str, Any]] = [{}, {"unit": "p"}, {"suppression": {"limit": 0.9, "style": "mask"}}]
+    ways: list[dict[str, Any]] = [{}, {"unit": "p"}, {"suppression": {"max_share": 0.9, "style": "mask"}}]
     if kind.lower() not in ("text", "varchar", "varchar(20)"):  # whose order means nothing
         yield from (
             {**base, "privacy": [{"k_anonymity": 2}, ORDERED], **way}

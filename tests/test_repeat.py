@@ -24,7 +24,7 @@ SPEC: dict[str, Any] = {
     "release": "people_release",
     "quasi_identifiers": {"age": {"intervals": [5, 10]}, "zip": {"prefix": [1]}},
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 0.3},
+    "suppression": {"max_share": 0.3},
 }
 SENSITIVE: dict[str, Any] = {
     "sensitive": ["dx"],
@@ -154,7 +154,7 @@ def test_the_order_is_random(connection: duckdb.DuckDBPyConnection) -> None:
         {"keep": ["number"]},
         {"unit": "number"},
         {"sensitive": ["dx"]},
-        {"suppression": {"limit": 0.3, "style": "mask"}},
+        {"suppression": {"max_share": 0.3, "style": "mask"}},
         {**SENSITIVE, "keep": ["number"]},
     ],
     ids=["kept", "persons", "sensitive without a model", "masked", "kept and sensitive"],

@@ -33,7 +33,7 @@ SPEC: dict[str, Any] = {
         {"l_diversity": {"attribute": "diagnosis", "l": 2, "kind": "distinct"}},
         {"t_closeness": {"attribute": "diagnosis", "t": 0.6}},
     ],
-    "suppression": {"limit": 0.1, "style": "mask"},
+    "suppression": {"max_share": 0.1, "style": "mask"},
     "search": {"algorithm": "incognito"},
 }
 
@@ -107,7 +107,7 @@ def test_numbers_of_classes_follow_it(engine: Engine) -> None:
     columns = {name: "mean" for name in SPEC["quasi_identifiers"] if name == "age"}
     assert columns
     recoding = {"method": "microaggregation", "columns": columns}
-    spec = Spec.from_dict({**SPEC, "search": {}, "suppression": {"limit": 0.5}, "recoding": recoding})
+    spec = Spec.from_dict({**SPEC, "search": {}, "suppression": {"max_share": 0.5}, "recoding": recoding})
     validated(plan(engine, spec))
     found = validated(anonymize(engine, spec))["recoding"]
     assert found["columns"]["age"]["aggregate"] == "mean"
@@ -155,7 +155,7 @@ def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> N
 )
 def test_risks_and_estimates_follow_it(engine: Engine, requirement: dict[str, Any]) -> None:
     drop = {
-        "suppression": {"limit": 0.1},
+        "suppression": {"max_share": 0.1},
         "sensitive": [],
         "search": {"metric": "classification", "classify": "person"},
     }

@@ -17,6 +17,7 @@ from pitfalls import spec_of
 from population_oracle import judged, move, persons_of, released, several, stored, to_release
 from specs import make, refusals
 from strategies import examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import UnsupportedError
@@ -146,7 +147,7 @@ def test_every_search_finds_what_the_oracle_allows(
         {
             "version": 1, "source": "people", "release": "released", "unit": given["unit"],
             "quasi_identifiers": stored(shared_database, tables), "privacy": [{"risk": asked}],
-            "suppression": {"limit": given["limit"]},
+            "suppression": suppressing(given["limit"]),
             "search": {"algorithm": "optimal" if algorithm == "samarati" else algorithm, "metric": "height"},
         }
     )  # fmt: skip

@@ -162,13 +162,13 @@ def test_generalizing_may_raise_the_average_where_rows_are_suppressed(database: 
             {
                 "version": 1, "source": "people", "quasi_identifiers": tree,
                 "privacy": [{"k_anonymity": 2}, {"risk": {"average": 0.2}}],
-                "suppression": {"limit": 4}, "search": {"algorithm": algorithm, "metric": "height"},
+                "suppression": {"max_rows": 4}, "search": {"algorithm": algorithm, "metric": "height"},
             }
         )  # fmt: skip
         result = kanon_sql.plan(database.engine, spec)
         assert result.node == {"q": 0}, algorithm
         assert result.achieved["risk"]["average"] == 1 / 8
-        spec = spec.model_copy(update={"suppression": type(spec.suppression)(limit=3)})
+        spec = spec.model_copy(update={"suppression": type(spec.suppression)(max_rows=3)})
         assert kanon_sql.plan(database.engine, spec).node == {"q": 2}, "one class of 12, since level 1 has 3 of 12"
 
 

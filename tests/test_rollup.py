@@ -30,7 +30,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"age": {"intervals": [5, 10, 30]}, "zip": {"prefix": [2, 1]}, "sex": {}},
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}}],
-    "suppression": {"limit": 0.4},
+    "suppression": {"max_share": 0.4},
 }
 
 

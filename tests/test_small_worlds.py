@@ -20,6 +20,7 @@ from small_worlds.stop import SIGNALS, Stop
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
 from small_worlds.tally import Outcome, table_of
 from small_worlds.worlds import NULL, Rows, has_null
+from suppressions import limit_of
 
 MIX = {"check": 0.9, "plan": 0.05, "anonymize": 0.05}
 
@@ -189,7 +190,7 @@ def assert_nodes_alike(asked: Asked, tables: Tables, world: int) -> None:
             name: {path[0]: tuple(path) for path in tables.hierarchies[name].paths()} for name in asked.columns
         },
         requirements=[as_values(item, tables).to_dict() for item in asked.requirements],
-        limit=asked.spec["suppression"]["limit"],
+        limit=limit_of(asked.spec["suppression"]),
         nulls="suppress" if asked.nulls == "suppress" else "value",
         unit=asked.unit,
         weights={name: own["weight"] for name, own in settings.items() if "weight" in own},

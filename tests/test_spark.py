@@ -52,7 +52,7 @@ def spec(source: Any, keep: list[str] | None = None, **quasi_identifiers: Any) -
             "quasi_identifiers": quasi_identifiers,
             "keep": keep or [],
             "privacy": [{"k_anonymity": 2}],
-            "suppression": {"limit": 0.5},
+            "suppression": {"max_share": 0.5},
         }
     )
 

@@ -62,7 +62,7 @@ def test_a_run_takes_few_statements(spark: SparkSubject, engine: Engine, monkeyp
     asked = {**{name: letters(0) for name in names[:4]}, "q4": {"intervals": [5, 10]}, "q5": {"prefix": [2, 1]}}
     spec = {
         "version": 1, "source": "many", "release": "released", "quasi_identifiers": asked,
-        "privacy": [{"k_anonymity": 5}], "suppression": {"limit": 0.05},
+        "privacy": [{"k_anonymity": 5}], "suppression": {"max_share": 0.05},
     }  # fmt: skip
     seen: list[Statement] = []
     count = Meter.count

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from specs import EXAMPLE, HEAD, MINIMAL, ROOT, SCHEMA, TAIL, make, patient, refusals, schema_accepts
+from suppressions import suppressing
 
 import kanon_sql.spec as spec_package
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceRequirement
@@ -71,7 +72,7 @@ def test_the_example_loads_completely() -> None:
         KMapRequirement(population=("census",), k=5),
         DeltaPresenceRequirement(population=("census",), delta_max=0.5),
     )
-    assert spec.suppression == Suppression(limit=0.05, style="drop")
+    assert spec.suppression == Suppression(max_share=0.05, style="drop")
     assert (spec.search.algorithm, spec.search.metric) == ("samarati", "loss")
     assert spec.nulls == "value"
     assert spec.base_dir == EXAMPLE.parent
@@ -81,7 +82,7 @@ def test_the_example_loads_completely() -> None:
 def test_defaults() -> None:
     spec = make()
     assert (spec.release, spec.unit, spec.identifiers, spec.sensitive, spec.keep) == (None, None, (), (), ())
-    assert (spec.suppression.limit, spec.suppression.style) == (0.0, "drop")
+    assert (spec.suppression.limit, spec.suppression.style) == (("max_share", 0.0), "drop")
     assert (spec.search.algorithm, spec.search.metric) == ("optimal", "loss")
     assert spec.search.prefer == "minimum_suppression"
     assert spec.nulls == "value"
@@ -111,7 +112,7 @@ def test_the_schema_accepts_what_users_write() -> None:
         {"quasi_identifiers": {"sex": None}},
         {"quasi_identifiers": {"sex": {}}},
         {"privacy": [{"k_anonymity": 5}]},
-        {"suppression": {"limit": 30}},
+        {"suppression": {"max_rows": 30}},
         {"release": None, "keep": None, "suppression": None},
         {"search": {"algorithm": "annealing", "seed": 7}},
         {"search": {"algorithm": "datafly"}},
@@ -135,8 +136,11 @@ def test_the_schema_accepts_what_users_write() -> None:
         {"privacy": []},
         {"privacy": [{"k_anonymity": 0}]},
         {"privacy": [{"k_anonymity": 5, "t_closeness": {}}]},
-        {"suppression": {"limit": -1}},
-        {"suppression": {"limit": 2.5}},
+        {"suppression": {"max_rows": -1}},
+        {"suppression": {"max_rows": 0.5}},
+        {"suppression": {"max_share": 2}},
+        {"suppression": {"max_rows": 1, "max_share": 0.5}},
+        {"suppression": {"max_share": 2.5}},
         {"suppression": {"style": "hide"}},
         {"search": {"algorithm": "genetic", "seed": -1}},
     ],
@@ -166,17 +170,19 @@ def test_the_schema_and_the_models_refuse_alike(changes: dict[str, Any]) -> None
     ],
 )
 def test_the_most_rows_that_may_be_suppressed(limit: float, rows: int, most: int) -> None:
-    suppression = make(suppression={"limit": limit}).suppression
-    assert suppression.max_rows(rows) == most
-    assert type(suppression.limit) is type(limit)
+    suppression = make(suppression=suppressing(limit)).suppression
+    assert suppression.most(rows) == most
+    assert suppression.allows_some == (limit != 0)
 
 
 def test_one_row_and_all_rows_differ() -> None:
-    whole = Spec.parse(HEAD + TAIL + "suppression: {limit: 1}\n")
-    share = Spec.parse(HEAD + TAIL + "suppression: {limit: 1.0}\n")
-    assert (whole.suppression.max_rows(50), share.suppression.max_rows(50)) == (1, 50)
+    whole = Spec.parse(HEAD + TAIL + "suppression: {max_rows: 1}\n")
+    share = Spec.parse(HEAD + TAIL + "suppression: {max_share: 1.0}\n")
+    assert (whole.suppression.most(50), share.suppression.most(50)) == (1, 50)
     assert whole.hash != share.hash
-    assert Spec.from_dict(json.loads(json.dumps(share.to_dict()))).suppression.max_rows(50) == 50
+    assert Spec.from_dict(json.loads(json.dumps(share.to_dict()))).suppression.most(50) == 50
+    # A share of 1 is all rows, also where a program writes 1.0 as 1.
+    assert Spec.parse(HEAD + TAIL + "suppression: {max_share: 1}\n") == share
 
 
 # --- Ways out ------------------------------------------------------------------------------
@@ -206,7 +212,7 @@ def test_the_hash_is_stable_under_key_order_and_defaults() -> None:
     for seed in range(5):
         assert Spec.from_dict(shuffled(spec.to_dict(), random.Random(seed))).hash == spec.hash
     assert re.fullmatch("[0-9a-f]{64}", spec.hash)
-    assert make(nulls="value", suppression={"limit": 0.0}).hash == make().hash
+    assert make(nulls="value", suppression={"max_share": 0.0}).hash == make().hash
     assert make(privacy=[{"k_anonymity": 5}]).hash == make().hash
     assert make(privacy=[{"k_anonymity": 6}]).hash != make().hash
 
@@ -311,7 +317,7 @@ def test_models_are_frozen_and_the_exports_exact() -> None:
     spec = make()
     for model, name in (
         (spec, "unit"),
-        (spec.suppression, "limit"),
+        (spec.suppression, "max_rows"),
         (spec.quasi_identifiers["age"], "weight"),
     ):
         with pytest.raises(ValueError, match="frozen"):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from specs import EXAMPLE, MINIMAL, column_refusals, patient, refusals
+from suppressions import suppressing
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
@@ -18,7 +19,8 @@ WORDS = [
     "version", "source", "release", "unit", "identifiers", "quasi_identifiers", "sensitive", "keep", "privacy",
     "suppression", "search", "nulls", "query", "file", "table", "intervals", "origin", "bottom", "top", "prefix",
     "dates", "tree", "sql", "minimum_level", "maximum_level", "weight", "k_anonymity", "l_diversity", "t_closeness",
-    "k", "l", "c", "t", "kind", "attribute", "reference", "limit", "style", "algorithm", "metric", "prefer", "seed",
+    "k", "l", "c", "t", "kind", "attribute", "reference", "limit", "max_rows", "max_share",
+    "style", "algorithm", "metric", "prefer", "seed",
     "day", "month", "recursive", "entropy", "*", "<<", "age", "diagnosis",
 ]  # fmt: skip
 scalars = (
@@ -129,7 +131,10 @@ def test_numbers_too_long_to_print() -> None:
     assert "at least 1, got one that is too large" in refusals(privacy=[{"k_anonymity": 10**5000}])[0]
     assert "expected a key" in column_refusals(tree={10**5000: ["b"]})[0]
     assert "expected a value of the domain" in column_refusals(tree={"a": [10**5000]})[0]
-    refusals(suppression={"limit": -(10**5000)})
+    refusals(suppression={"max_rows": -(10**5000)})
+    for number in (10**5000, Decimal("1e5000"), Decimal("sNaN"), float("inf")):
+        [problem] = refusals(suppression=suppressing(number))[-1:]
+        assert len(problem) < 150
     for number in (10**5000, Decimal("sNaN"), Decimal("1e999999999"), Decimal("1e-999999999"), float("inf")):
         column_refusals(intervals=[number])
         column_refusals(weight=number)

@@ -16,7 +16,7 @@ def test_did_you_mean_at_every_depth() -> None:
     text = """\
         version: 1
         source: visits
-        supression: {limit: 1}
+        supression: {max_rows: 1}
         quasi_identifiers:
           age: {interval: [5]}
         privacy:
@@ -136,14 +136,28 @@ SINGLE = {
         HEAD + "quasi_identifiers: {a: {}}\nprivacy: {k_anonymity: 2}\n",
         "4:10: privacy: expected a list of requirements, got a mapping",
     ),
-    "limit true": (HEAD + TAIL + "suppression: {limit: true}\n", "5:22: suppression.limit: expected a share"),
-    "limit 1.5": (
-        HEAD + TAIL + "suppression: {limit: 1.5}\n",
-        "5:22: suppression.limit: expected a share of the rows between 0 and 1, got 1.5",
+    "share true": (HEAD + TAIL + "suppression: {max_share: true}\n", "5:26: suppression.max_share: expected a share"),
+    "share 1.5": (
+        HEAD + TAIL + "suppression: {max_share: 1.5}\n",
+        "5:26: suppression.max_share: expected a share of the rows between 0 and 1, got 1.5",
     ),
-    "limit -1": (HEAD + TAIL + "suppression: {limit: -1}\n", "5:22: suppression.limit: expected a row count"),
-    "limit nan": (HEAD + TAIL + "suppression: {limit: .nan}\n", "5:22: suppression.limit: expected a share"),
-    "limit text": (HEAD + TAIL + "suppression: {limit: 5%}\n", "5:22: suppression.limit: expected a share"),
+    "share 5": (
+        HEAD + TAIL + "suppression: {max_share: 5}\n",
+        "5:26: suppression.max_share: expected a share of the rows between 0 and 1, got more; write a number of rows "
+        "as max_rows",
+    ),
+    "share nan": (HEAD + TAIL + "suppression: {max_share: .nan}\n", "5:26: suppression.max_share: expected a share"),
+    "share text": (HEAD + TAIL + "suppression: {max_share: 5%}\n", "5:26: suppression.max_share: expected a share"),
+    "rows -1": (HEAD + TAIL + "suppression: {max_rows: -1}\n", "5:25: suppression.max_rows: expected a row count"),
+    "rows 0.05": (
+        HEAD + TAIL + "suppression: {max_rows: 0.05}\n",
+        "5:25: suppression.max_rows: expected a row count, a whole number of at least 0, got a number; write a share "
+        "of the rows as max_share",
+    ),
+    "rows and share": (
+        HEAD + TAIL + "suppression: {max_rows: 1, max_share: 0.1}\n",
+        "5:28: suppression.max_share: the limit is given already, as max_rows; leave one of the two out",
+    ),
     "style": (
         HEAD + TAIL + "suppression: {style: msk}\n",
         "5:22: suppression.style: unknown suppression style; ",
@@ -266,13 +280,13 @@ def test_all_problems_at_once() -> None:
         privacy:
           - k_anonymity: 0
           - t_closeness: {attribute: aged, t: 3}
-        suppression: {limit: 2.0, style: hide}
+        suppression: {max_share: 2.0, style: hide}
         """
     found = problems(text)
     places = [re.match(r"\d+:\d+", problem) for problem in found]
     assert [place.group() for place in places if place] == [
         "1:10", "2:1", "5:24", "6:21", "6:33", "8:13", "9:8", "9:13",
-        "11:18", "12:39", "13:22", "13:34",
+        "11:18", "12:39", "13:26", "13:38",
     ]  # fmt: skip
     with pytest.raises(SpecError) as caught:
         Spec.parse(textwrap.dedent(text), "s.yml")

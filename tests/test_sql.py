@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -347,7 +348,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 BASE: dict[str, Any] = {
-    "version": 1, "source": "t", "release": "r", "sensitive": ["s"], "suppression": {"limit": 0.2},
+    "version": 1, "source": "t", "release": "r", "sensitive": ["s"], "suppression": {"max_share": 0.2},
 }  # fmt: skip
 BY_AGE = {**BASE, "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}}}
 TREE = {"tree": {"x": ["0", "1"], "y": ["2"]}}
@@ -376,7 +377,7 @@ def run_anonymize(connection: duckdb.DuckDBPyConnection) -> None:
     from kanon_sql.release.manifest import published_manifest
 
     coarse = {"n": {"intervals": [7, 21, 42], "maximum_level": 2}}
-    masked = {"limit": 0.5, "style": "mask"}
+    masked = {"max_share": 0.5, "style": "mask"}
     models = [
         {"k_anonymity": 19},
         {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
@@ -543,7 +544,7 @@ def run_references(connection: duckdb.DuckDBPyConnection) -> None:
     for population in ({}, {"population": "census"}):
         kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"no_attack": {"gain": 9, "cost": 2, **population}}]), "t")
         earning = {"profitability": {"benefit": 9, "loss": 9, "gain": 9, "cost": 2, **population}}
-        earns = spec_of(BY_AGE, privacy=[earning], suppression={"limit": 1})
+        earns = spec_of(BY_AGE, privacy=[earning], suppression={"max_rows": 1})
         kanon_sql.check(engine, earns, kanon_sql.anonymize(engine, earns).release)
     estimated = {"attribute": "s", "l": 1, "kind": "entropy", "estimator": "grassberger"}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"l_diversity": estimated}]), "t")
@@ -563,7 +564,7 @@ def run_populations(connection: duckdb.DuckDBPyConnection) -> None:
     marketer = {"risk": {"attacker": "marketer", "population": "census", "average": 0.9}}
     sampled = {"k_map": {"sampling_fraction": 0.5, "k": 2}}
     for asked in (by_person, journalist, marketer, sampled):
-        spec = spec_of(BY_AGE, privacy=[asked], suppression={"limit": 0.5})
+        spec = spec_of(BY_AGE, privacy=[asked], suppression={"max_share": 0.5})
         kanon_sql.anonymize(engine, spec)
         kanon_sql.check(engine, spec, "t")
     unique = {"population_uniqueness": {"sampling_fraction": 0.5, "share": 0.5}}
@@ -581,7 +582,7 @@ def run_rows_and_records(connection: duckdb.DuckDBPyConnection) -> None:
     )
     columns: dict[str, Any] = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "release": "lowered"}
     for limit in (0, 0.2):
-        asked = {"recoding": "kk", "privacy": [{"kk_anonymity": 2}], "suppression": {"limit": limit}}
+        asked = {"recoding": "kk", "privacy": [{"kk_anonymity": 2}], "suppression": suppressing(limit)}
         spec = spec_of(BY_AGE, **columns, **asked, source="pupils")
         kanon_sql.plan(engine, spec)
         assert kanon_sql.anonymize(engine, spec).recoding
@@ -607,7 +608,7 @@ def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
     every = spec_of(BY_AGE, privacy=_models(TREE))
     kanon_sql.audit(engine, every, external="census", hierarchies={"s": TREE}, reveal=1, **others)
     two = [{"l_diversity": {"attribute": "s", "l": 2}}]
-    strict = spec_of(BY_AGE, privacy=two, suppression={"limit": 0}, release="strict")
+    strict = spec_of(BY_AGE, privacy=two, suppression={"max_rows": 0}, release="strict")
     assert kanon_sql.anonymize(engine, strict).passed
     kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
     by_size = spec_of(BY_AGE, privacy=[{"k_anonymity": 2}], release="strict", recoding="local")
@@ -767,7 +768,7 @@ def run_computed_columns(engine: Any) -> None:
     beside = spec_of(BY_AGE, source=source, release="t_beside", quasi_identifiers=quasi, privacy=[{"k_anonymity": 1}])
     assert kanon_sql.anonymize(engine, beside).passed
     assert kanon_sql.check(engine, beside).passed
-    few = {"quasi_identifiers": {"n": {"intervals": [7], **held}}, "suppression": {"limit": 0.2}}
+    few = {"quasi_identifiers": {"n": {"intervals": [7], **held}}, "suppression": {"max_share": 0.2}}
     by_person = spec_of(BY_AGE, unit="person", privacy=[{"k_anonymity": 5}], **few)
     assert kanon_sql.plan(engine, by_person, distributions=True).passed
 
@@ -776,7 +777,7 @@ def run_parties() -> None:
     columns: dict[str, Any] = {"quasi_identifiers": {"n": {"sql": ["x % 2"]}, "s": {}}, "release": "together"}
     asked: dict[str, Any] = {"search": {"metric": "precision"}, "identifiers": ["id"], "sensitive": ["d"]}
     privacy = [{"k_anonymity": 3}, {"l_diversity": {"attribute": "d", "l": 2}}]
-    spec = spec_of(BY_AGE, **columns, **asked, privacy=privacy, suppression={"limit": 0.5})
+    spec = spec_of(BY_AGE, **columns, **asked, privacy=privacy, suppression={"max_share": 0.5})
     with duckdb.connect() as one, duckdb.connect() as other:
         values = "i AS id, i % 7 AS n, CASE WHEN i = 4 THEN 'odd' ELSE 'even' END AS s, i % 3 AS d"
         one.execute(f"CREATE TABLE t AS SELECT {values} FROM range(20) r(i)")
@@ -798,7 +799,7 @@ def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
     given = {
         "version": 1, "source": "places", "release": "places_cloaked", "unit": "who", "k": 2,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 2, "outside": "suppress"},
-        "time": {"column": "at", "widths": [86400]}, "suppression": {"limit": 0.9},
+        "time": {"column": "at", "widths": [86400]}, "suppression": {"max_share": 0.9},
     }  # fmt: skip
     for changes in (
         {"keep": ["y_kept"]},

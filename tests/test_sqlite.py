@@ -57,7 +57,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "release": "released",
             "quasi_identifiers": {"q": None},
             "privacy": [{"k_anonymity": 2}],
-            "suppression": {"limit": 0.5},
+            "suppression": {"max_share": 0.5},
             **changes,
         }
     )
@@ -80,7 +80,7 @@ def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
         "INSERT INTO people VALUES ('b', 'x', 'v'), ('b', 'X', 'V')",
     )
     engine = connect(file)
-    every = spec(quasi_identifiers={"q": {"maximum_level": 0}}, suppression={"limit": 0.9})
+    every = spec(quasi_identifiers={"q": {"maximum_level": 0}}, suppression={"max_share": 0.9})
     assert kanon_sql.check(engine, every, "people").classes["count"] == 4
     assert kanon_sql.anonymize(engine, every).rows["suppressed"] == 3
     assert released(file) == {("b",): 2}
@@ -94,7 +94,7 @@ def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
     view = spec(source={"query": f"SELECT q COLLATE {collation} AS q FROM people"}, release="seen")
     assert kanon_sql.plan(engine, view).rows["source"] == 5
     assert kanon_sql.anonymize(
-        engine, spec(source=view.source.model_dump(exclude_none=True), release="seen", suppression={"limit": 0.9},
+        engine, spec(source=view.source.model_dump(exclude_none=True), release="seen", suppression={"max_share": 0.9},
                      quasi_identifiers={"q": {"maximum_level": 0}}),
     ).rows["suppressed"] == 3  # fmt: skip
     engine.close()
@@ -287,7 +287,7 @@ def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, re
     ordered = [
         {"t_closeness": {"attribute": name, "t": 0.9, "distance": "ordered", "reference": reference}} for name in "st"
     ]
-    asked = spec(sensitive=["s", "t"], privacy=[{"k_anonymity": 2}, *ordered], suppression={"limit": 0})
+    asked = spec(sensitive=["s", "t"], privacy=[{"k_anonymity": 2}, *ordered], suppression={"max_rows": 0})
     assert kanon_sql.anonymize(engine, asked).passed
     for table in (None, "people"):
         checked = kanon_sql.check(engine, asked, table)

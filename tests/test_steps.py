@@ -31,7 +31,7 @@ BASE: dict[str, Any] = {
     "quasi_identifiers": {"age": {"intervals": [10]}},
     "keep": ["pay", "part"],
     "privacy": [{"k_anonymity": 2}],
-    "suppression": {"limit": 1.0},
+    "suppression": {"max_share": 1.0},
 }
 COLUMNS = {"id": "INTEGER", "person": "VARCHAR", "age": "INTEGER", "pay": "INTEGER", "part": "DOUBLE"}
 DRAWN = {"fraction": 0.5, "by": "id", "key_variable": "KANON_TESTED"}
@@ -194,7 +194,7 @@ def test_the_source_by_its_name_is_judged_as_it_stands(database: Database) -> No
     rows = [{**row, "age": 20 + 10 * (n == 3)} for n, row in enumerate(people(40))]
     filled(database, rows)
     lone = {**DRAWN, "fraction": 0.01 if oracle.draw("sample", 3) > 0.01 * oracle.ALL else 0.5}
-    spec = spec_of(steps={"sample": lone}, suppression={"limit": 0}, quasi_identifiers={"age": {}}, release=None)
+    spec = spec_of(steps={"sample": lone}, suppression={"max_rows": 0}, quasi_identifiers={"age": {}}, release=None)
     assert not kanon_sql.check(database.engine, spec, "people").passed
     assert 3 not in {row["id"] for row in oracle.sampled(rows, "id", lone["fraction"])}
 

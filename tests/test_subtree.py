@@ -17,6 +17,7 @@ from recoding_oracle import assert_classes_satisfy, assert_rows_add_up, mean_los
 from specs import QUIET
 from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
@@ -291,7 +292,7 @@ def test_suppressed_rows_are_no_smallest_class(database: Database) -> None:
     """a: 12 rows regain all of it, for (13 - 6) + 1 suppressed; b: 13 rows, for 13 - 4. That 1 is in no class."""
     rows = [("p", "s")] * 2 + [("p", "t")] * 4 + [("q", "s")] * 2 + [("q", "t")] * 4 + [("r", "t")]
     database.table("people", ["a", "b"], rows)
-    changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": 1}}
+    changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"max_rows": 1}}
     kanon_sql.anonymize(database.engine, asked({"a": None, "b": None}, **changes))
     assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 6}
 
@@ -313,7 +314,7 @@ def test_rows_are_suppressed_where_others_regain_more(database: Database) -> Non
     """One row is in the way of six; with a limit for one it goes, with a limit for all nobody else does."""
     database.table("people", ["a"], [(value,) for value in "pppqqqr"])
     for limit, expected in ((0, {"*": 7}), (1, {"p": 3, "q": 3}), (1.0, {"p": 3, "q": 3})):
-        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": limit}}
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": suppressing(limit)}
         result = kanon_sql.anonymize(database.engine, asked({"a": None}, **changes))
         assert Counter(label for (label,) in database.rows("people_release")) == expected
         assert result.rows["suppressed"] == 7 - sum(expected.values())
@@ -322,7 +323,7 @@ def test_rows_are_suppressed_where_others_regain_more(database: Database) -> Non
 def test_rows_with_null_count_where_rows_are_suppressed(database: Database) -> None:
     database.table("people", ["a"], [*((value,) for value in "pppqqqr"), (None,)])
     for limit, expected in ((1, {"*": 7}), (2, {"p": 3, "q": 3})):
-        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": limit}, "nulls": "suppress"}
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": suppressing(limit), "nulls": "suppress"}
         kanon_sql.anonymize(database.engine, asked({"a": None}, **changes))
         assert Counter(label for (label,) in database.rows("people_release")) == expected
 
@@ -334,7 +335,7 @@ def test_rows_with_more_detail_than_others_regain_are_not_suppressed(database: D
     database.table("people", ["a", "b"], rows)
     for direction in DIRECTIONS:
         recoding = {"method": "subtree", "direction": direction}
-        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": 3}, "recoding": recoding}
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"max_rows": 3}, "recoding": recoding}
         kanon_sql.anonymize(database.engine, asked({"a": {"weight": 9}, "b": None}, **changes))
         assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 3}
 
@@ -350,7 +351,7 @@ def test_what_the_highest_labels_violate_is_not_released(records: Database) -> N
         (1.0, diverse(1.94), "every row violates the requirements with the highest labels allowed"),
         (1, diverse(1.8), "18 rows violate the requirements with the highest labels allowed"),
     ):
-        changes = {**BY_CLASS, "privacy": privacy, "suppression": {"limit": limit}}
+        changes = {**BY_CLASS, "privacy": privacy, "suppression": suppressing(limit)}
         result = kanon_sql.anonymize(records.engine, asked({**WORKERS, "sex": {"maximum_level": 0}}, **changes))
         assert not result.passed
         assert why in result.message

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from recoding_oracle import assert_classes_satisfy, assert_rows_add_up, mean_losses
 from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
+from suppressions import suppressing
 from test_subtree import DIRECTIONS, NAMED, OTHERS, asked, watch
 
 import kanon_sql
@@ -101,7 +102,7 @@ def written(
         sensitive=["s0"],
         keep=["serial"],
         privacy=problem.requirements,
-        suppression={"limit": problem.limit},
+        suppression=suppressing(problem.limit),
         recoding={"method": "subtree", "direction": direction},
     )
 
@@ -145,7 +146,7 @@ def of_graph(database: Database, rows: list[tuple[str, str]], held: str, **limit
     database.table("people", ["q"], [(value,) for value in held])
     database.table("graph", ["l0", "l1"], rows)
     columns = {"q": {"table": "graph", "parents": "several", **limits}}
-    kanon_sql.anonymize(database.engine, asked(columns, privacy=[{"k_anonymity": 2}], suppression={"limit": 2}))
+    kanon_sql.anonymize(database.engine, asked(columns, privacy=[{"k_anonymity": 2}], suppression={"max_rows": 2}))
     return Counter(label for (label,) in database.rows("people_release"))
 
 
@@ -243,6 +244,6 @@ def test_each_k_chooses_parents_of_its_own(database: Database, ks: tuple[int, in
     database.table("people", ["q"], [(value,) for value in "aabbbcccdd"])
     database.table("graph", ["l0", "l1"], [("a", "M"), ("a", "N"), ("b", "M"), ("c", "M"), ("d", "N")])
     columns = {"q": {"table": "graph", "parents": "several", "minimum_level": 1}}
-    spec = asked(columns, privacy=[{"k_anonymity": 2}], suppression={"limit": 2})
+    spec = asked(columns, privacy=[{"k_anonymity": 2}], suppression={"max_rows": 2})
     found = {run.k: run.result for run in kanon_sql.compare(database.engine, {"graph": spec}, ks).runs}
     assert [(found[k].rows["suppressed"], found[k].classes["largest"]) for k in (2, 6)] == [(0, 6), (2, 8)]

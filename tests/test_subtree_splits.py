@@ -19,6 +19,7 @@ from recoding_oracle import assert_classes_satisfy, assert_rows_add_up, weighted
 from specs import QUIET
 from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
+from suppressions import suppressing
 from test_subtree import BY_CLASS, EDUCATION, NAMED, OTHERS, asked, records, watch
 
 import kanon_sql
@@ -108,7 +109,7 @@ def load(database: Database, problem: RandomProblem, options: Mapping[str, Any])
         privacy=problem.requirements,
         unit=problem.unit,
         nulls=problem.nulls,
-        suppression={"limit": problem.limit, "style": "drop"},
+        suppression=suppressing(problem.limit, style="drop"),
         recoding={"method": "subtree", **options},
     )
 
@@ -282,7 +283,7 @@ def test_rows_are_suppressed_where_others_regain_more(database: Database) -> Non
     """One row is in the way of six, which have two values; within the limit it goes, and no label is made for it."""
     database.table("people", {"age": "INTEGER"}, [(age,) for age in (1, 1, 1, 2, 2, 2, 50)])
     assert only(database, k=3) == {"1": 3, ">= 2": 4}
-    assert only(database, k=3, suppression={"limit": 1}) == {"1": 3, "2": 3}
+    assert only(database, k=3, suppression={"max_rows": 1}) == {"1": 3, "2": 3}
 
 
 def test_a_text_stands_for_one_range(database: Database) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import literature as lit
 import pytest
 from conftest import Database
+from suppressions import suppressing
 
 import kanon_sql
 
@@ -96,7 +97,7 @@ def test_ts_without_two_equal_rows_is_refused_for_what_it_would_be(database: Dat
     """All rows may be suppressed, and all would have to be: what is wrong is that nothing is left."""
     database.table("people", ["zip"], [("94138",), ("94139",)])
     spec = {"version": 1, "source": "people", "quasi_identifiers": {"zip": {"maximum_level": 0}}}
-    asked = {"privacy": [{"k_anonymity": K}], "suppression": {"limit": 1.0}}
+    asked = {"privacy": [{"k_anonymity": K}], "suppression": {"max_share": 1.0}}
     result = kanon_sql.plan(database.engine, kanon_sql.Spec.from_dict({**spec, **asked}))
     assert result.message.endswith("all 2 rows violate it, and a release without them is empty")
 
@@ -110,7 +111,7 @@ def released(database: Database, model: Model) -> list[tuple[Any, ...]]:
         database.table(f"hierarchy_{name}", [f"level{n}" for n in range(len(lines[0]))], lines)
         columns[name] = {"table": f"hierarchy_{name}", **({"maximum_level": highest} if highest >= 0 else {})}
     spec = {"version": 1, "source": "people", "release": "people_release", "quasi_identifiers": columns}
-    asked = {"privacy": [{"k_anonymity": K}], "suppression": {"limit": model.limit}, "recoding": model.recoding}
+    asked = {"privacy": [{"k_anonymity": K}], "suppression": suppressing(model.limit), "recoding": model.recoding}
     assert kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict({**spec, **asked})).passed
     return database.rows("people_release")
 

@@ -19,6 +19,7 @@ from oracle_answers import assert_found, assert_nodes
 from oracle_cases import Case, cases, load, one_vector_each
 from servers import subject_of
 from strategies import RandomProblem, examples
+from suppressions import suppressing
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -213,7 +214,7 @@ def spec_of(*privacy: dict[str, Any], limit: float = 0, columns: Sequence[str] =
             "release": "people_release",
             "quasi_identifiers": dict.fromkeys(columns),
             "privacy": list(privacy),
-            "suppression": {"limit": limit},
+            "suppression": suppressing(limit),
             **more,
         }
     )

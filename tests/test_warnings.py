@@ -51,7 +51,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "release": "people_release",
             "quasi_identifiers": {"zip": {"prefix": [1]}, "age": {"intervals": [10]}},
             "privacy": [{"k_anonymity": K}],
-            "suppression": {"limit": 0.5},
+            "suppression": {"max_share": 0.5},
             **changes,
         }
     )
@@ -206,7 +206,7 @@ def panel(database: Database, persons: int = 100, years: int = 8) -> None:
 
 def test_a_panel_is_found_whatever_its_columns_are_called(database: Database) -> None:
     panel(database)
-    result = kanon_sql.anonymize(database.engine, spec(suppression={"limit": 0.0}))
+    result = kanon_sql.anonymize(database.engine, spec(suppression={"max_share": 0.0}))
     found = the(result, "rows_not_persons")
     assert found.columns == ["nr"]
     assert "with wave it makes the table's key" in found.message
@@ -236,7 +236,7 @@ def test_an_identifier_that_repeats_hides_no_other(database: Database) -> None:
     rows = [(f"n{number % 5}", number // 10, f"{number // 10 % 3}1", 20 + number // 10) for number in range(300)]
     columns = {"name": "VARCHAR", "patient_id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER"}
     database.table("people", columns, rows)
-    named = spec(identifiers=["name"], suppression={"limit": 0.0})
+    named = spec(identifiers=["name"], suppression={"max_share": 0.0})
     assert the(kanon_sql.anonymize(database.engine, named), "rows_not_persons").columns == ["patient_id"]
     assert the(kanon_sql.check(database.engine, named, "people"), "rows_not_persons").columns == ["patient_id"]
 
@@ -274,7 +274,7 @@ def test_local_recodings_are_looked_at_too(database: Database, recoding: Any) ->
     """Every person has three rows that are alike, so classes of rows have a third as many persons."""
     rows = [(number // 3, f"{number // 3 % 3}{number // 3 % 2}", 20 + number // 3 % 60) for number in range(300)]
     database.table("people", {"patient_id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER"}, rows)
-    result = kanon_sql.anonymize(database.engine, spec(recoding=recoding, suppression={"limit": 0.05}))
+    result = kanon_sql.anonymize(database.engine, spec(recoding=recoding, suppression={"max_share": 0.05}))
     assert result.passed, result.message
     found = the(result, "rows_not_persons")
     assert found.figures == {} or found.figures["smallest"] == 1
@@ -338,7 +338,7 @@ def test_nothing_is_counted_of_columns_with_few_values(database: Database, monke
 def test_withheld_columns_are_named_and_a_release_that_tells_nothing(database: Database) -> None:
     rows = [(f"{number}{number}", 20 + number % 2) for number in range(10) for _ in range(1)] * 2
     database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, rows)
-    result = kanon_sql.plan(database.engine, spec(suppression={"limit": 0.0}))
+    result = kanon_sql.plan(database.engine, spec(suppression={"max_share": 0.0}))
     assert codes(result) == ["withheld_column"]
     assert the(result, "withheld_column").columns == ["zip"]
     all_gone = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10], "minimum_level": 2}}
@@ -584,7 +584,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
             "CREATE TABLE people AS SELECT i // 4 AS nr, i % 4 AS wave, (i // 4 % 7) || '1' AS zip, "
             "30 + i // 4 % 9 AS age FROM range(400) AS t(i)"
         )
-    (tmp_path / "spec.yml").write_text(json.dumps(spec(suppression={"limit": 0.0}).to_dict()))
+    (tmp_path / "spec.yml").write_text(json.dumps(spec(suppression={"max_share": 0.0}).to_dict()))
     return tmp_path / "spec.yml", tmp_path / "clinic.duckdb"
 
 

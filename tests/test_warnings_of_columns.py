@@ -178,7 +178,7 @@ def test_the_share_follows_its_definition(
             quasi_identifiers={"age": {"intervals": [4], "minimum_level": 1, "maximum_level": 1}},
             keep=["note"],
             privacy=k_of(2),
-            suppression={"limit": 0.0},
+            suppression={"max_share": 0.0},
             warnings={**QUIET, "kept_tells_quasi_identifier": "warn"},
         ),
     )
@@ -621,7 +621,8 @@ def of_visits(**changes: Any) -> kanon_sql.Spec:
     given: dict[str, Any] = {
         "quasi_identifiers": {"age": {"intervals": [10, 20], "minimum_level": 1}}, "unit": "who", "source": "visits",
         "keep": ["name", "household", "born"], "sensitive": ["diagnosis", "items"], "privacy": [*k_of(3), *diverse],
-        "suppression": {"limit": 0.2}, "warnings": {**QUIET, "kept_tells_quasi_identifier": "warn"}, "release": "told",
+        "suppression": {"max_share": 0.2}, "release": "told",
+        "warnings": {**QUIET, "kept_tells_quasi_identifier": "warn"},
     }  # fmt: skip
     return spec(**{**given, **changes})
 
@@ -722,7 +723,7 @@ def test_no_value_is_in_a_message(database: Database) -> None:
     database.connection.execute("INSERT INTO people VALUES (471147, 77441)")
     result = kanon_sql.anonymize(
         database.engine,
-        spec(quasi_identifiers=BANDS, keep=["born"], privacy=k_of(5), suppression={"limit": 0.1}),
+        spec(quasi_identifiers=BANDS, keep=["born"], privacy=k_of(5), suppression={"max_share": 0.1}),
     )
     said = json.dumps(result.to_dict())
     assert "kept_tells_quasi_identifier" in said
@@ -777,7 +778,7 @@ def test_ranges_that_have_another_order_are_not(database: Database) -> None:
     database.table("people", ["q", "r"], [(value, value) for value in values for _ in range(2)])
     database.table("listed", ["value", "top"], [(value, "*") for value in values])
     by_prefix = {"q": {"prefix": [1]}, "r": {"prefix": [1]}}
-    optimal = {"search": {"algorithm": "k_optimize", "cuts": 2}, "suppression": {"limit": 2, "style": "drop"}}
+    optimal = {"search": {"algorithm": "k_optimize", "cuts": 2}, "suppression": {"max_rows": 2, "style": "drop"}}
     for changes, expected in (
         ({"recoding": "mondrian"}, {"q", "r"}),
         ({"recoding": {"method": "local", "ranges": ["r"]}, "quasi_identifiers": by_prefix}, {"r"}),

@@ -39,7 +39,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "release": "released",
             "quasi_identifiers": {"age": {"intervals": [2, 4]}, "grade": TREE, "city": None},
             "privacy": [{"k_anonymity": 5}],
-            "suppression": {"limit": 0.2},
+            "suppression": {"max_share": 0.2},
             **changes,
         }
     )

@@ -60,7 +60,7 @@ WIDE = {"l_diversity": {"attribute": "detail", "l": 3}}
 def spec_dict(**changes: Any) -> dict[str, Any]:
     return {
         "version": 1, "source": "visits", "release": "visits_release", "quasi_identifiers": QUASI,
-        "sensitive": ["diagnosis"], "keep": ["amount"], "privacy": [K], "suppression": {"limit": 0.05},
+        "sensitive": ["diagnosis"], "keep": ["amount"], "privacy": [K], "suppression": {"max_share": 0.05},
         "warnings": {"rows_not_persons": "allow"}, **changes,
     }  # fmt: skip
 
@@ -133,7 +133,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
 } | {
     "k_optimize": {"search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 9}},
     "entropy": {"search": {"metric": "entropy"}},
-    "masked": {"suppression": {"limit": 0.05, "style": "mask"}, "privacy": [K, L]},
+    "masked": {"suppression": {"max_share": 0.05, "style": "mask"}, "privacy": [K, L]},
 }  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def _masked(**methods: Any) -> Verb:
 CLOAK: dict[str, Any] = {
     "version": 1, "source": "visits", "release": "visits_release", "unit": "person", "k": 5,
     "position": {"columns": ["birth", "amount"], "bounds": [0, 0, 32768, 32768], "depth": 7},
-    "suppression": {"limit": 0.5},
+    "suppression": {"max_share": 0.5},
 }  # fmt: skip
 
 VERBS: dict[str, Verb] = {

@@ -136,7 +136,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
     target_relation: the release.
     labelled: the relation of the day.
     sql: `judged_day`, compiled.
-    asked: release, columns, quasi_identifiers, unit, requirements, limit, promise. -#}
+    asked: release, columns, quasi_identifiers, unit, requirements, max_rows or max_share, promise. -#}
 {% macro grow(target_relation, labelled, sql, asked) %}
   {% if target.type not in ["duckdb", "postgres"] %}
     {% do kanon_sql.refuse("grow", target.type ~ " changes no two tables in one transaction; run kanon-sql refresh") %}
@@ -230,8 +230,8 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
   {% do kanon_sql.put(target_relation, grows, shown, "select " ~ shown | join(", ") ~ " from " ~ judged ~ " where kanon_is_added = 1 order by " ~ kanon_sql.random()) %}
   {% set found = run_query("select sum(taken_rows), sum(added_rows), (select sum(kanon_is_added) from " ~ judged ~ ") from " ~ state).rows[0] %}
   {% set taken, added, today = found[0] | int, found[1] | int, found[2] | int %}
-  {% set allowed = asked.limit if asked.limit is integer else asked.limit * taken %}
-  {% set lacks = ", more than the suppression limit " ~ asked.limit ~ " of " ~ taken ~ ": the levels do not fit" if taken - added > allowed else "" %}
+  {% set allowed = asked.max_rows if asked.max_rows is defined else asked.max_share * taken %}
+  {% set lacks = ", more than the suppression limit " ~ (asked.max_rows if asked.max_rows is defined else asked.max_share) ~ " of " ~ taken ~ ": the levels do not fit" if taken - added > allowed else "" %}
   {% do log(
     "kanon_sql: " ~ target_relation ~ ": added " ~ today ~ " rows, verified by themselves; " ~ (taken - added) ~ " rows wait" ~ lacks,
     info=true

@@ -56,14 +56,14 @@ left join (
 
     While the release is built, the candidate is measured once more, and an error stops the build before anything is
     written under the release's name: so `dbt run`, which runs no tests, publishes nothing unaudited either. -#}
-{% macro release(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit=none) %}
-  {{ return(adapter.dispatch("release", "kanon_sql")(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit)) }}
+{% macro release(candidate, labelled, columns, quasi_identifiers, requirements, max_rows=none, max_share=none, unit=none) %}
+  {{ return(adapter.dispatch("release", "kanon_sql")(candidate, labelled, columns, quasi_identifiers, requirements, max_rows, max_share, unit)) }}
 {% endmacro %}
 
-{% macro default__release(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit) %}
+{% macro default__release(candidate, labelled, columns, quasi_identifiers, requirements, max_rows, max_share, unit) %}
   {%- if not execute -%}{{ return("select 1 as nothing") }}{%- endif -%}
   {%- if flags.WHICH not in ["compile", "generate", "list", "parse", "show"] -%}
-    {%- do kanon_sql.audit(candidate, labelled, quasi_identifiers, requirements, limit, unit) -%}
+    {%- do kanon_sql.audit(candidate, labelled, quasi_identifiers, requirements, max_rows, max_share, unit) -%}
   {%- endif -%}
   {%- set found = kanon_sql.columns_in(candidate, "release") -%}
   {%- set sql -%}
@@ -78,15 +78,15 @@ order by {{ kanon_sql.random() }}
 {% endmacro %}
 
 {#- Measure a candidate against everything that was asked; an error with all that is violated, in counts. -#}
-{% macro audit(candidate, labelled, quasi_identifiers, requirements, limit, unit=none) %}
+{% macro audit(candidate, labelled, quasi_identifiers, requirements, max_rows=none, max_share=none, unit=none) %}
   {% set problems = [] %}
   {% set uncovered = run_query(kanon_sql.test_all_covered(labelled)) %}
   {% for row in uncovered.rows %}
     {% do problems.append(row[0] ~ " (" ~ row[1] ~ " rows)") %}
   {% endfor %}
-  {% set over = run_query(kanon_sql.test_suppression_limit(candidate, labelled, limit)) %}
+  {% set over = run_query(kanon_sql.test_suppression_limit(candidate, labelled, max_rows, max_share)) %}
   {% for row in over.rows %}
-    {% do problems.append(row[1] ~ " of " ~ row[0] ~ " rows are left, beyond the suppression limit " ~ limit) %}
+    {% do problems.append(row[1] ~ " of " ~ row[0] ~ " rows are left, beyond the suppression limit " ~ (max_share if max_rows is none else max_rows)) %}
   {% endfor %}
   {% do problems.extend(kanon_sql.violations(candidate, labelled, quasi_identifiers, requirements, unit)) %}
   {% if problems %}

@@ -113,7 +113,7 @@ def refuse_overlaps(spec: Spec, models: Sequence[PrivacyModel]) -> None:
     Raises:
         UnsupportedError: names two sets neither of which contains the other.
     """
-    if spec.suppression.limit == 0:
+    if not spec.suppression.allows_some:
         return
     own = sorted((set(model.quasi_identifiers) for model in models if model.quasi_identifiers), key=len, reverse=True)
     for larger, smaller in pairwise(own):

@@ -123,8 +123,8 @@ def rule_text(item: QuasiIdentifier) -> str:
 
 def limit_percent(spec: Spec) -> str:
     """MaxSup as the control shows it: percent of the rows, or a number of rows."""
-    limit = spec.suppression.limit
-    return f"{limit} rows" if isinstance(limit, int) else f"{100 * limit:.10g}"
+    key, limit = spec.suppression.limit
+    return f"{limit} rows" if key == "max_rows" else f"{100 * limit:.10g}"
 
 
 def about(spec: Spec) -> str:
@@ -167,7 +167,7 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
             if column is not None:
                 _set_column(data["quasi_identifiers"], column, what, given)
         elif what == "limit":
-            data["suppression"]["limit"] = _limit(given)
+            data["suppression"] = {"style": spec.suppression.style, **_limit(given)}
         elif what in ("metric", "algorithm") and given != data["search"].get(what):
             data["search"] = {**_of_search(data["search"]), what: given}
         elif what == "recoding" and given != _recoding(spec):
@@ -273,15 +273,13 @@ def _number(text: str) -> Any:
             return text
 
 
-def _limit(text: str) -> Any:
+def _limit(text: str) -> dict[str, Any]:
     """Percent as a share; ``12 rows`` as a number of rows."""
     words = text.split()
     if len(words) == 2 and words[1] in ("row", "rows"):
-        return _number(words[0])
+        return {"max_rows": _number(words[0])}
     number = _number(text.replace("%", ""))
-    if isinstance(number, str):
-        return number
-    return float(f"{number / 100:.12g}")
+    return {"max_share": number if isinstance(number, str) else float(f"{number / 100:.12g}")}
 
 
 def saved(spec: Spec) -> str:

@@ -164,7 +164,7 @@ def populations_of(
     for model in models:
         if model.population is None:
             continue
-        if spec.suppression.style == "mask" and spec.suppression.limit != 0:
+        if spec.suppression.style == "mask" and spec.suppression.allows_some:
             raise UnsupportedError(
                 f"{model.label}: a masked row stands for every person in {model.frame}, and then classes overlap; use "
                 "suppression style: drop"

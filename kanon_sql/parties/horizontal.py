@@ -234,7 +234,7 @@ def _pooled(sites: Sequence[Site], node: Node, demands: Demands) -> Classes:
 def _choice(spec: Spec, site: Site, node: Node, classes: Relation, refused: Mapping[str, int]) -> Choice:
     """What to write of a party's rows: all but the classes that all parties together leave too small."""
     # Its classes may be as small as they like, and as many be suppressed: what all have together is verified.
-    alone = spec.model_copy(update={"suppression": Suppression(limit=1.0)})
+    alone = spec.model_copy(update={"suppression": Suppression(max_share=1.0)})
     return Choice(
         spec=alone,
         columns=site.given.columns,

@@ -128,7 +128,7 @@ class PooledEvaluator:
         self.demands = demands
         self.rows = rows
         self.null_rows = null_rows
-        self.max_suppressed = spec.suppression.max_rows(rows)
+        self.max_suppressed = spec.suppression.most(rows)
         self._prefer = spec.search.prefer
         self._columns = columns
         self._pooled = pooled

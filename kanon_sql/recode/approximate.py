@@ -109,7 +109,7 @@ def approximated(
         VerificationError: the parts are not what they have to be.
     """
     sets = given.sets
-    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.max_rows(sets.rows))
+    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)
     given.workspace.report(f"recoding: {spec.recoding.method}", None)

@@ -84,7 +84,7 @@ def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSe
         A recoding; or what the search of the lattice found, where no node loses less with cells suppressed.
     """
     sets = given.sets
-    most = spec.suppression.max_rows(sets.rows)
+    most = spec.suppression.most(sets.rows)
     if out_of_reach(given.workspace, given.models, sets, most) is not None or sets.rows == sets.null_rows:
         return search_in(given, spec, budget)
     found = search_in(given, spec, budget)

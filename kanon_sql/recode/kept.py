@@ -169,7 +169,7 @@ def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded |
     covers = state.make("kept/covers", "covers", {"vectors": state.vectors, "keyed": keyed}, words=state.names)
     assigned, judged, covered = _assigned(state, covers)
     released, _ = state.row("verdict", {"judged": judged})
-    suppressed, most = sets.rows - released, spec.suppression.max_rows(sets.rows)
+    suppressed, most = sets.rows - released, spec.suppression.most(sets.rows)
     if suppressed > most or not released:
         uncovered = sets.kept_rows - covered
         why = (

@@ -34,7 +34,7 @@ def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSea
     sets = given.sets
     top = highest_levels(sets)
     bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
-    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.max_rows(sets.rows))
+    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
     if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
         return search_in(given, spec, budget)
     given.workspace.report("recoding locally", None)
@@ -59,7 +59,7 @@ class _Local:
             return self._released([highest])
         found = search_in(given, self.spec, self.budget)
         if not isinstance(found, Chosen):
-            most = self.spec.suppression.max_rows(given.sets.rows)
+            most = self.spec.suppression.most(given.sets.rows)
             nothing = hidden > most or not highest.state.kept_rows
             return found if nothing else self._released([highest])
         suppressed = found.rows()["suppressed"]

@@ -118,7 +118,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
         UnsupportedError: a requirement, a hierarchy or a column does not fit.
         VerificationError: the classes do not hold all rows, or do not satisfy.
     """
-    sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
+    sets, most = given.sets, spec.suppression.most(given.sets.rows)
     hopeless = out_of_reach(given.workspace, given.models, sets, most)
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)

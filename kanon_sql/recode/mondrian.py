@@ -56,7 +56,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
         HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows.
     """
-    sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
+    sets, most = given.sets, spec.suppression.most(given.sets.rows)
     hopeless = out_of_reach(given.workspace, given.models, sets, most)
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)

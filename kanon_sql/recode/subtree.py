@@ -89,7 +89,7 @@ def recoded_by_subtrees(
         HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows, or one of them does not satisfy.
     """
-    sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
+    sets, most = given.sets, spec.suppression.most(given.sets.rows)
     for model in given.models:
         if model.population is not None:
             raise UnsupportedError(

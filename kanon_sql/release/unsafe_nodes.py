@@ -36,7 +36,7 @@ class UnsafeNodes:
             is_sound(model_of(requirement), by_person=spec.unit is not None, may_suppress=False)
             for requirement in asked
         )
-        self._keeps_all = spec.suppression.limit == 0
+        self._keeps_all = not spec.suppression.allows_some
         self._all_shown = spec.nulls == "value" and all(_shows_all(entry, rows) for entry in entries)
         self._free = [position for position, name in enumerate(spec.quasi_identifiers) if name not in held]
         self._lowest = tuple(held.get(name, 0) for name in spec.quasi_identifiers)

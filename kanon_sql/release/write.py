@@ -302,7 +302,7 @@ def _refuse_more_suppressed(spec: Spec, rows: int, suppressed_rows: int) -> None
     Raises:
         VerificationError: it does; nothing was written.
     """
-    most = spec.suppression.max_rows(rows)
+    most = spec.suppression.most(rows)
     if suppressed_rows > most:
         raise VerificationError(
             f"verification: {suppressed_rows} of {rows} rows would be suppressed, where at most {most} may be; "

@@ -79,7 +79,7 @@ class WarningOptions(_Handled):
         nothing_told: all of them are.
         uneven_suppression: one group of rows is suppressed much more than the others.
         numbers_as_text: ranges are of text whose values are numbers, in the order of its characters.
-        limit_exceeded: a release that grows lacks more rows than ``suppression.limit`` allows.
+        limit_exceeded: a release that grows lacks more rows than ``suppression`` allows.
         readable_by_others: others may read what is kept beside the release, and holds values of the source.
     """
 
@@ -103,7 +103,7 @@ class WarningOptions(_Handled):
     nothing_told: _Handling = _warning("Every quasi-identifier is at its top in every row.")
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
     numbers_as_text: _Handling = _warning("Ranges are of numbers that are stored as text, which puts 10 before 9.")
-    limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression.limit allows.")
+    limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression allows.")
     readable_by_others: _Handling = _warning(
         "Others may read what is kept beside the release, and holds values of the source."
     )

@@ -20,6 +20,8 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
 from pydantic_core.core_schema import no_info_wrap_validator_function
 
+from kanon_sql.spec.renamed import new_key, renamed_key
+
 __all__ = [
     "AT_KEY",
     "LARGEST",
@@ -382,6 +384,12 @@ class Part(BaseModel):
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         unknown = [key for key in data if key not in fields]
         for position, key in enumerate(unknown):
+            renamed = renamed_key(cls.__name__, key, data[key])
+            if renamed is not None:
+                faults.add((key,), renamed, at_key=True)
+                new = new_key(cls.__name__, key, data[key])
+                data = data if new is None else {new: data[key], **data}  # for the other checks it is there
+                continue
             if key in cls.elsewhere:
                 faults.add((key,), cls.elsewhere[key], at_key=True)
                 continue

@@ -30,7 +30,7 @@ from kanon_sql.spec.checks import (
 from kanon_sql.spec.hierarchy import FileHierarchy, QuasiIdentifier
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.sections import SearchOptions, Suppression
+from kanon_sql.spec.sections import SearchOptions
 from kanon_sql.spec.tree import TreeHierarchy
 
 if TYPE_CHECKING:
@@ -281,7 +281,8 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
             "part of epsilon on them (its own 'search')"
         )
         yield Fault(("search",), why, True)
-    if spec.suppression not in (Suppression(), Suppression(limit=1.0)):
+    some = spec.suppression.allows_some and spec.suppression.limit != ("max_share", 1.0)
+    if some or spec.suppression.style == "mask":
         why = (
             f"with {name} every class below k is dropped, however many there are: a run that stopped at a limit, or a "
             "count of masked rows, would tell of the rows; leave it out"

@@ -68,7 +68,7 @@ class IncrementOptions(Part):
     Attributes:
         watermark: a column that is larger in every later row, such as a day of arrival; None where new rows come as
             tables.
-        on_drift: what to do when more rows would wait than ``suppression.limit`` allows: ``hold`` the levels and let
+        on_drift: what to do when more rows would wait than ``suppression`` allows: ``hold`` the levels and let
             them wait, ``coarsen`` to the best levels above for the rows that wait, or ``research`` the best levels
             above for all rows.
     """

@@ -17,7 +17,7 @@ from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Columns, Requirement
-from kanon_sql.spec.sections import SearchOptions, Suppression
+from kanon_sql.spec.sections import SearchOptions
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -155,7 +155,7 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
     if spec.search != SearchOptions():
         why = f"{name} makes classes and searches no levels; leave it out"
         yield Fault(("search",), why, True)
-    if spec.suppression != Suppression():
+    if spec.suppression.allows_some or spec.suppression.style == "mask":
         why = (
             f"with {name} no person is left out, since a person who is missing would be known to have a value that "
             "is too frequent; leave it out"

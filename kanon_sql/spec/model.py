@@ -80,8 +80,8 @@ class Spec(Filed):
         ...         "privacy": [{"k_anonymity": {"k": 5}}],
         ...     }
         ... )
-        >>> list(other.quasi_identifiers), other.suppression.limit
-        (['age', 'zip'], 0.0)
+        >>> list(other.quasi_identifiers), other.suppression.max_share
+        (['age', 'zip'], None)
     """
 
     called: ClassVar[str] = "spec"

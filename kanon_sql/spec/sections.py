@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, flag, integer, kind, share, text
+from kanon_sql.spec.checks import Check, Fault, Part, checked, choice, fail, flag, integer, share, text
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
@@ -97,41 +97,77 @@ NO_SOURCE = Source.model_construct()
 # --- Options -------------------------------------------------------------------------------
 
 
-def _limit(value: object) -> int | float:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return integer("a row count", 0)(value)
+_ROWS, _SHARE = integer("a row count", 0), share("a share of the rows")
+
+
+def _max_rows(value: object) -> int:
     if isinstance(value, float | Decimal):
-        return share("a share of the rows")(value)
-    fail(f"expected a share between 0 and 1, such as 0.05, or a whole number of rows, got {kind(value)}")
+        fail("expected a row count, a whole number of at least 0, got a number; write a share of the rows as max_share")
+    return _ROWS(value)
 
 
-_LIMIT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}]}
+def _max_share(value: object) -> float:
+    if isinstance(value, int) and not isinstance(value, bool) and value > 1:
+        fail("expected a share of the rows between 0 and 1, got more; write a number of rows as max_rows")
+    return _SHARE(value)
 
 
 class Suppression(Part):
     """How many rows may be left out (MaxSup), and what happens to them.
 
     Attributes:
-        limit: a whole number counts rows; a number with a fraction, from 0.0 to 1.0, is a
-            share of the source's rows.
+        max_rows: the most rows that may be left out; None where a share is given, or nothing.
+        max_share: the largest share of the source's rows that may be left out, from 0.0 to 1.0; None where a number of
+            rows is given, or nothing. Without either, no row may be left out.
         style: ``drop`` leaves the rows out; ``mask`` keeps them with every
             quasi-identifier at its top value.
     """
 
-    expected: ClassVar[str] = "{limit: 0.05, style: drop}"
+    expected: ClassVar[str] = "{max_share: 0.05, style: drop}"
 
-    limit: Annotated[int | float, checked(_limit), WithJsonSchema(_LIMIT)] = Field(
-        default=0.0, description="MaxSup: a whole number of rows, or a share from 0.0 to 1.0."
+    max_rows: Annotated[int | None, checked(Check(_max_rows, _ROWS.schema))] = Field(
+        default=None, description="MaxSup as a number of rows."
+    )
+    max_share: Annotated[float | None, checked(Check(_max_share, _SHARE.schema))] = Field(
+        default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0."
     )
     style: Annotated[Literal["drop", "mask"], checked(choice("suppression style", ("drop", "mask")))] = Field(
         default="drop", description="Leave suppressed rows out, or keep them at the top values."
     )
 
-    def max_rows(self, rows: int) -> int:
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """At most one of the two limits."""
+        if "max_rows" in given and "max_share" in given:
+            yield Fault(("max_share",), "the limit is given already, as max_rows; leave one of the two out", True)
+
+    @model_serializer(mode="wrap")
+    def _with_one_limit(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The limit that is given, so that what is written can be read back."""
+        written: dict[str, Any] = handler(self)
+        key, limit = self.limit
+        del written["max_share" if key == "max_rows" else "max_rows"]
+        return {**written, key: limit}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        both = {"max_rows": {"type": "integer"}, "max_share": {"type": "number"}}
+        return {**handler.resolve_ref_schema(handler(core)), "not": {"properties": both, "required": [*both]}}
+
+    @property
+    def limit(self) -> tuple[Literal["max_rows", "max_share"], int | float]:
+        """The key that says how many rows may be left out, and what it says."""
+        return ("max_share", self.max_share or 0.0) if self.max_rows is None else ("max_rows", self.max_rows)
+
+    @property
+    def allows_some(self) -> bool:
+        """Whether any row may be left out."""
+        return self.limit[1] != 0
+
+    def most(self, rows: int) -> int:
         """The most rows that may be suppressed out of ``rows``; exact, rounded down."""
-        if isinstance(self.limit, int):
-            return self.limit
-        return floor(Fraction(Decimal(str(self.limit))) * rows)
+        key, limit = self.limit
+        return int(limit) if key == "max_rows" else floor(Fraction(Decimal(str(limit))) * rows)
 
 
 _ALGORITHMS = (

@@ -90,7 +90,7 @@ class Answers(Fixtures):
             "unit": "person",
             "keep": [],
             "privacy": [{"k_anonymity": 7}],
-            "suppression": {"limit": 0.9},
+            "suppression": {"max_share": 0.9},
             "recoding": {"method": "subtree", "direction": "bottom_up"},
         }
         found = []
@@ -111,7 +111,7 @@ class Answers(Fixtures):
     ) -> None:
         """The same classes or cuts are kept, and put the same new rows together, NULLs and similar texts among them."""
         recoding: dict[str, Any] = {"method": method, "keep": "learned"}
-        kept = {**SPEC, "recoding": recoding, "suppression": {"limit": 0.7}, "privacy": [{"k_anonymity": 3}]}
+        kept = {**SPEC, "recoding": recoding, "suppression": {"max_share": 0.7}, "privacy": [{"k_anonymity": 3}]}
         if method == "microaggregation":
             recoding["columns"] = {"age": "mean", "born": "median", "weight": "mean"}
             kept["quasi_identifiers"] = dict.fromkeys(recoding["columns"])
@@ -141,7 +141,7 @@ class Answers(Fixtures):
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
     ) -> None:
         """What a report shows: histograms of classes, losses, the lattice."""
-        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": L_AND_T, "suppression": {"limit": 1.0}})
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": L_AND_T, "suppression": {"max_share": 1.0}})
         ours, theirs = (kanon_sql.plan(used, spec, details=True).details for used in (engine, reference.engine))
         assert ours is not None
         assert theirs is not None
@@ -178,7 +178,7 @@ class Answers(Fixtures):
 
     def test_the_same_downcoding_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
         """With NULLs and labels of every level; the labels are read as if local recoding had chosen them."""
-        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"limit": 0.2}})
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"max_share": 0.2}})
         local = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": "local"})
         reference.drop("visits_release")
         audits = []
@@ -199,7 +199,7 @@ class Answers(Fixtures):
         self, with_visits: Subject, reference: Reference, engine: Engine
     ) -> None:
         """Rows that fit no person, that are about no person who fits, and that fit k: a release of other rows."""
-        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"limit": 0.2}})
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"max_share": 0.2}})
         release = {"age": "text", "sex": "text", "illness": "text"}
         rows = [
             ("[20, 40)", "x", "flu"),
@@ -221,7 +221,7 @@ class Answers(Fixtures):
         assert "at least 0 fit" not in ours.attacks[0].notes[0]
 
     def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
-        spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0.2, "style": "mask"}})
+        spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"max_share": 0.2, "style": "mask"}})
         reference.drop("visits_release")
         meanings = {"illness": {"tree": {"Infection": ["flu", "Flu"], "Other": ["ulcer", "asthma"]}}}
         before, audits = set(with_visits.tables()), []
@@ -322,7 +322,7 @@ class Answers(Fixtures):
     ) -> None:
         """All notions of k-anonymity revisited, of rows that overlap, with NULLs; assignments are found by a flow."""
         case = {**SPEC, **CASES["kk, levels limited, NULLs, rows suppressed"]}
-        case["suppression"] = {"limit": 0}
+        case["suppression"] = {"max_rows": 0}
         age, illness = ({**case["quasi_identifiers"][name], "maximum_level": None} for name in ("age", "illness"))
         case["quasi_identifiers"] = {**case["quasi_identifiers"], "age": age, "illness": illness}
         reference.drop("visits_release")

@@ -81,22 +81,25 @@ CASES: dict[str, dict[str, Any]] = {
     "ambiguity": {"search": {"metric": "ambiguity"}},
     "loss, rank, weighed": {"search": {"aggregate": "rank", "gs_factor": 0.25}},
     "entropy, maximum, weighed": {"search": {"metric": "entropy", "aggregate": "maximum", "gs_factor": 0.8}},
-    "classification": {"search": {"metric": "classification", "classify": "illness"}, "suppression": {"limit": 0.2}},
+    "classification": {
+        "search": {"metric": "classification", "classify": "illness"},
+        "suppression": {"max_share": 0.2},
+    },
     "classification, persons, sets": {
         "unit": "person",
         "privacy": SETS,
-        "suppression": {"limit": 0.4},
+        "suppression": {"max_share": 0.4},
         "search": {"metric": "classification", "classify": "illness", "monotone": True},
     },
     "ambiguity, monotone": {"search": {"metric": "ambiguity", "monotone": True}},
-    "l and t": {"privacy": L_AND_T, "suppression": {"limit": 0.4}},
-    "masked": {"suppression": {"limit": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
+    "l and t": {"privacy": L_AND_T, "suppression": {"max_share": 0.4}},
+    "masked": {"suppression": {"max_share": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
     "models of single values, distances": {
         "sensitive": ["illness", "charge"],
         "keep": [],
         "quasi_identifiers": FEW,
         "privacy": SINGLE_VALUES,
-        "suppression": {"limit": 0.9},
+        "suppression": {"max_share": 0.9},
     },
     "average and highest risk": {
         "privacy": [{"k_anonymity": 2}, {"risk": {"average": 0.2, "highest": 0.3, "records_at_risk": 0.1}}],
@@ -104,7 +107,7 @@ CASES: dict[str, dict[str, Any]] = {
     "k-map by estimate, persons": {
         "unit": "person",
         "privacy": [{"k_map": {"k": 20, "sampling_fraction": 0.05, "significance": 0.05}}],
-        "suppression": {"limit": 0.4},
+        "suppression": {"max_share": 0.4},
     },
     "highest risk, persons, l": {
         "unit": "person",
@@ -113,12 +116,12 @@ CASES: dict[str, dict[str, Any]] = {
             {"l_diversity": {"attribute": "illness", "l": 2}},
             {"risk": {"average": 0.25, "highest": 0.34}},
         ],
-        "suppression": {"limit": 0.4},
+        "suppression": {"max_share": 0.4},
     },
     "publisher's payout, no attack, persons": {
         "unit": "person",
         "privacy": [{"no_attack": {"gain": 5, "cost": 2}}],
-        "suppression": {"limit": 0.4},
+        "suppression": {"max_share": 0.4},
         "search": {"metric": "publisher_payout", "prices": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
     },
     "profitability, persons, l, sets": {
@@ -128,7 +131,7 @@ CASES: dict[str, dict[str, Any]] = {
             {"k_anonymity": {"k": 3, "quasi_identifiers": ["sex"]}},
             {"l_diversity": {"attribute": "illness", "l": 2}},
         ],
-        "suppression": {"limit": 0.6, "style": "mask"},
+        "suppression": {"max_share": 0.6, "style": "mask"},
     },
     "entropy by estimate, persons": {
         "unit": "person",
@@ -136,26 +139,26 @@ CASES: dict[str, dict[str, Any]] = {
         "privacy": [
             {"l_diversity": {"attribute": "illness", "l": 1.9, "kind": "entropy", "estimator": "grassberger"}},
         ],
-        "suppression": {"limit": 0.6},
+        "suppression": {"max_share": 0.6},
     },
     "personal k": {
         "sensitive": ["illness", "charge"],
         "keep": [],
         "quasi_identifiers": FEW,
         "privacy": [{"k_anonymity": {"column": "charge", "default": 2}}],
-        "suppression": {"limit": 0.9},
+        "suppression": {"max_share": 0.9},
     },
-    "sets": {"privacy": SETS, "suppression": {"limit": 0.4}, "search": {"metric": "entropy"}},
+    "sets": {"privacy": SETS, "suppression": {"max_share": 0.4}, "search": {"metric": "entropy"}},
     "sets, persons, l and t, masked": {
         "unit": "person",
         "privacy": [*L_AND_T, *SETS[1:]],
-        "suppression": {"limit": 0.5, "style": "mask"},
+        "suppression": {"max_share": 0.5, "style": "mask"},
     },
     "persons": {"unit": "person"},
     "persons, l and t, masked": {
         "unit": "person",
         "privacy": L_AND_T,
-        "suppression": {"limit": 0.5, "style": "mask"},
+        "suppression": {"max_share": 0.5, "style": "mask"},
     },
     "expressions": {
         "quasi_identifiers": {
@@ -182,7 +185,7 @@ CASES: dict[str, dict[str, Any]] = {
         "quasi_identifiers": {"weight": None, "illness": {"tree": {"x": ["flu", "Flu"], "y": ["asthma", "ulcer"]}}},
         "sensitive": [],
         "nulls": "suppress",
-        "suppression": {"limit": 0.6, "style": "mask"},
+        "suppression": {"max_share": 0.6, "style": "mask"},
         "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
     },
     "local": {"recoding": "local", "privacy": [{"k_anonymity": 2}]},
@@ -198,7 +201,7 @@ CASES: dict[str, dict[str, Any]] = {
         "sensitive": [],
         "nulls": "suppress",
         "privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 4, "quasi_identifiers": ["sex"]}}],
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "local, persons with several vectors, l and t": {
         "recoding": "local",
@@ -213,7 +216,7 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "quasi_identifiers": {**FEW, "zip": {"prefix": [3], "maximum_level": 1}},
         "privacy": SINGLE_VALUES,
-        "suppression": {"limit": 0.9},
+        "suppression": {"max_share": 0.9},
     },
     "local, best, persons, NULLs suppressed": {
         "recoding": {"method": "local", "effort": "best"},
@@ -226,7 +229,7 @@ CASES: dict[str, dict[str, Any]] = {
         "sensitive": [],
         "nulls": "suppress",
         "privacy": [{"k_anonymity": 2}],
-        "suppression": {"limit": 0.4},
+        "suppression": {"max_share": 0.4},
     },
     "local, best, persons with several vectors, l and t": {
         "recoding": {"method": "local", "effort": "best"},
@@ -255,7 +258,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "sensitive": [],
         "privacy": [{"kk_anonymity": 4}],
-        "suppression": {"limit": 0.6},
+        "suppression": {"max_share": 0.6},
     },
     "kk, matches of every record, NULLs, rows suppressed": {
         "recoding": "kk",
@@ -266,7 +269,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "sensitive": [],
         "privacy": [{"kk_anonymity": {"k": 5, "kind": "global_1k"}}],
-        "suppression": {"limit": 0.6},
+        "suppression": {"max_share": 0.6},
     },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
     "mondrian, relaxed": {
@@ -295,7 +298,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "sensitive": [],
         "nulls": "suppress",
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "cells": {"recoding": "cells", "privacy": [{"k_anonymity": 2}]},
     "cells, capped, persons, sets, NULLs masked, limited": {
@@ -308,7 +311,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "nulls": "suppress",
         "privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 4, "quasi_identifiers": ["sex"]}}],
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "cells, minimum levels, persons with several vectors, l and t": {
         "recoding": {"method": "cells", "levels": "minimum"},
@@ -325,7 +328,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "nulls": "suppress",
         "privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 4, "quasi_identifiers": ["sex"]}}],
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "subtree, bottom up, persons with several vectors, l and t": {
         "recoding": {"method": "subtree", "direction": "bottom_up"},
@@ -336,7 +339,7 @@ CASES: dict[str, dict[str, Any]] = {
     "subtree, split dates and numbers, NULLs, a class to tell": {
         "recoding": {"method": "subtree", "ranges": ["born", "weight"], "classify": "illness"},
         "quasi_identifiers": {"zip": SPEC["quasi_identifiers"]["zip"], "born": None, "weight": {"weight": 2}},
-        "suppression": {"limit": 0.3},
+        "suppression": {"max_share": 0.3},
     },
     "subtree, split numbers alone, persons with several vectors, l": {
         "recoding": {"method": "subtree", "ranges": ["charge"]},
@@ -355,7 +358,7 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "sensitive": [],
         "nulls": "suppress",
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "forest, alike from minimum levels on, NULLs left out": {
         "recoding": "forest",
@@ -367,7 +370,7 @@ CASES: dict[str, dict[str, Any]] = {
         "sensitive": [],
         "keep": ["person", "charge"],
         "nulls": "suppress",
-        "suppression": {"limit": 0.4, "style": "mask"},
+        "suppression": {"max_share": 0.4, "style": "mask"},
         "privacy": [{"k_anonymity": 7}],
         "warnings": {"kept_tells_quasi_identifier": "warn"},
     },
@@ -399,6 +402,6 @@ CASES: dict[str, dict[str, Any]] = {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},
         "sensitive": [],
         "nulls": "suppress",
-        "suppression": {"limit": 0.6},
+        "suppression": {"max_share": 0.6},
     },
 }

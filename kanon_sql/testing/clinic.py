@@ -68,7 +68,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["illness"],
     "keep": ["charge"],
     "privacy": [{"k_anonymity": 3}],
-    "suppression": {"limit": 0.2},
+    "suppression": {"max_share": 0.2},
 }
 
 FEW = {name: SPEC["quasi_identifiers"][name] for name in ("age", "sex")}

@@ -97,17 +97,17 @@ POINTS: dict[str, dict[str, Any]] = {
         "quasi_identifiers": {"place": {"point": {**DEGREES, "outside": "suppress"}}, "day": {"dates": ["month"]}},
         "unit": "phone",
         "nulls": "suppress",
-        "suppression": {"limit": 0.6},
+        "suppression": {"max_share": 0.6},
     },
     "whole numbers, a population": {
         "quasi_identifiers": {"place": {"point": METRES, "minimum_level": 1}},
         "privacy": [{"k_map": {"population": "everybody", "k": 9}}, {"k_anonymity": 2}],
-        "suppression": {"limit": 0.2},
+        "suppression": {"max_share": 0.2},
     },
     "local recoding": {
         "quasi_identifiers": {"place": {"point": METRES}, "service": None},
         "recoding": "local",
-        "suppression": {"limit": 0.1},
+        "suppression": {"max_share": 0.1},
     },
 }
 """Releases of the positions in which a point is a quasi-identifier."""
@@ -149,7 +149,7 @@ class Cloakings(Fixtures):
         """How fine cells and slices are, who matches patterns of movement, and what is published."""
         subject.table("positions", POSITIONS, positions())
         given = {"version": 1, "source": "positions", "release": "visits_release", "unit": "phone", "keep": ["service"]}
-        spec = kanon_sql.CloakSpec.from_dict({**given, "suppression": {"limit": 0.6}, **CLOAKINGS[case]})
+        spec = kanon_sql.CloakSpec.from_dict({**given, "suppression": {"max_share": 0.6}, **CLOAKINGS[case]})
 
         def answer() -> tuple[dict[str, Any], Any]:
             reference.table("positions", POSITIONS, positions())

@@ -70,7 +70,7 @@ class Maskings(Fixtures):
         """Who is drawn, what becomes of numbers, and the release."""
         monkeypatch.setenv("KANON_TESTED", "a secret of the tests")
         asked = {**SPEC, "quasi_identifiers": FEW, "keep": ["charge"], "privacy": [{"k_anonymity": 2}], "sensitive": []}
-        spec = kanon_sql.Spec.from_dict({**asked, "suppression": {"limit": 0.5}, "steps": STEPS[case]})
+        spec = kanon_sql.Spec.from_dict({**asked, "suppression": {"max_share": 0.5}, "steps": STEPS[case]})
         found = []
         for subject, own in ((with_visits, engine), (reference, reference.engine)):
             subject.drop("visits_release")

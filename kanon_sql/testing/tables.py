@@ -78,7 +78,8 @@ class Tables(Fixtures):
         spec = kanon_sql.Spec.from_dict(
             {
                 "version": 1, "source": "nobodys", "release": "visits_release", "unit": "u", "sensitive": ["s"],
-                "quasi_identifiers": {"q": None}, "privacy": [{"t_closeness": closeness}], "suppression": {"limit": 1},
+                "quasi_identifiers": {"q": None}, "privacy": [{"t_closeness": closeness}],
+                "suppression": {"max_rows": 1},
             }
         )  # fmt: skip
         for verb in (kanon_sql.plan, kanon_sql.anonymize):
@@ -145,7 +146,7 @@ class Tables(Fixtures):
         subject.table("few", {"q": "text"}, [(value,) for value in "aaabbbc"])
         asked: dict[str, Any] = {
             "version": 1, "source": "few", "release": "visits_release", "quasi_identifiers": {"q": None},
-            "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.2},
+            "privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 0.2},
         }  # fmt: skip
         new = Counter([("a",)] * 3 + [("b",)] * 3)
         old = Counter([("*",)] * 7)
@@ -198,12 +199,12 @@ class Tables(Fixtures):
         for name in names:
             with_visits.drop(name)
             reference.drop(name)
-        asked = {**SPEC, "suppression": {"limit": 0.3}, "ledger": "kanon_ledger", "privacy": L_AND_T[:2]}
+        asked = {**SPEC, "suppression": {"max_share": 0.3}, "ledger": "kanon_ledger", "privacy": L_AND_T[:2]}
         twenties = {"age": {"intervals": [20], "minimum_level": 1}, "sex": {"minimum_level": 1}}
         releases: dict[str, dict[str, Any]] = {
             "together": {"quasi_identifiers": twenties, "nulls": "suppress"},
             "apart": {"quasi_identifiers": {"age": {"intervals": [7]}, "zip": {"prefix": [3]}}},
-            "masked": {"quasi_identifiers": twenties, "suppression": {"limit": 0.3, "style": "mask"}},
+            "masked": {"quasi_identifiers": twenties, "suppression": {"max_share": 0.3, "style": "mask"}},
         }
         verdicts = []
         for name, changes in releases.items():
@@ -257,7 +258,7 @@ class Tables(Fixtures):
             {
                 "version": 1, "source": "grown", "release": "visits_release", "unit": "p",
                 "quasi_identifiers": {"q": None, "r": {"prefix": [1]}}, "privacy": [{"k_anonymity": 2}],
-                "suppression": {"limit": 0.5},
+                "suppression": {"max_share": 0.5},
             }
         )  # fmt: skip
         fetched = []

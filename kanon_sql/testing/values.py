@@ -308,7 +308,7 @@ class Values(Fixtures):
             {
                 "version": 1, "source": "nasty", "release": "visits_release",
                 "quasi_identifiers": {"q": {"maximum_level": 0}},
-                "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.9},
+                "privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 0.9},
             }
         )  # fmt: skip
         checked = kanon_sql.check(engine, spec, "nasty")
@@ -480,7 +480,7 @@ class Values(Fixtures):
         spec = kanon_sql.Spec.from_dict(
             {
                 "version": 1, "source": quoted, "release": "visits_release", "quasi_identifiers": {name: None},
-                "sensitive": [f"{name}2"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.5},
+                "sensitive": [f"{name}2"], "privacy": [{"k_anonymity": 2}], "suppression": {"max_share": 0.5},
             }
         )  # fmt: skip
         assert kanon_sql.anonymize(engine, spec).passed

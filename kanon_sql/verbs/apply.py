@@ -155,7 +155,7 @@ def _failure(found: NothingFound, kept: Kept) -> str:
         return found.hopeless
     (verdict,) = found.evaluator.ask(Batch((found.evaluator.question().lattice.top,)))
     wanted = ", ".join(model.label for model in found.models)
-    most = found.spec.suppression.max_rows(found.sets.rows)
+    most = found.spec.suppression.most(found.sets.rows)
     return (
         f"at the levels of {kept.shown}, {verdict.suppressed:,} of {rows_in_words(found.sets.rows)} violate {wanted}, "
         f"and at most {most:,} may be suppressed"

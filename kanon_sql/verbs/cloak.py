@@ -204,7 +204,7 @@ def cloak(
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 128, 16], "depth": 4},
         ...         "time": {"column": "at", "widths": [3600, 86400]},
         ...         "k": 5,
-        ...         "suppression": {"limit": 0.05},
+        ...         "suppression": {"max_share": 0.05},
         ...     }
         ... )
         >>> kanon_sql.cloak(db, spec).verdict
@@ -245,7 +245,7 @@ def _cloaked(
     cells = cloaked(workspace, spec, found)
     suppressed = found.outside + cells.left_rows
     result = _empty(spec, found, suppressed)
-    most = spec.suppression.max_rows(found.rows)
+    most = spec.suppression.most(found.rows)
     if not found.rows or suppressed == found.rows:
         why = "the source has no rows" if not found.rows else "no cell has enough people, not even the coarsest"
         return _failed(result, f"{stopped}: {why}")
@@ -253,7 +253,7 @@ def _cloaked(
         return _failed(
             result,
             f"{stopped}: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
-            f"most {most:,} may be; raise suppression.limit, or allow coarser cells or wider slices",
+            f"most {most:,} may be; raise suppression.max_share or max_rows, or allow coarser cells or wider slices",
         )
     written = assigned(workspace, spec, found, cells)
     seen = examined(workspace, spec, found, cells, written)

@@ -343,5 +343,5 @@ privacy:
   - t_closeness: {{attribute: diagnosis, t: 0.75}}                    # and not too unlike all patients together
 
 # At most this share of the visits may be left out.
-suppression: {{limit: 0.05}}
+suppression: {{max_share: 0.05}}
 """

@@ -165,7 +165,7 @@ def _result(
         message += f"; took {rows_in_words(removed)} out"
     message += f"; {rows_in_words(after.rows['waiting'])} wait"
     if after.rows["waiting"] > growth.most_waiting:
-        message += f", and suppression.limit allows {growth.most_waiting:,}"
+        message += f", and suppression allows {growth.most_waiting:,}"
     coarsened = after.node != state.node
     return Result(
         verb="refresh",
@@ -218,7 +218,7 @@ def _verified(growth: Growth, added: int, *, coarsened: bool) -> str:
 def _notes(growth: Growth, after: State, *, drifts: bool, coarsened: bool, looked_for: bool) -> list[str]:
     """Why the levels are what they are, and what became of rows that are not shown."""
     notes, policy = [], growth.policy
-    most = f"suppression.limit lets {growth.most_waiting:,} of {rows_in_words(growth.source_rows)} wait"
+    most = f"suppression lets {growth.most_waiting:,} of {rows_in_words(growth.source_rows)} wait"
     if coarsened:
         of = "all rows" if policy == "research" else "the rows that waited"
         notes.append(f"on_drift: {policy}: {most}; the release was made coarser, to the best levels for {of}")

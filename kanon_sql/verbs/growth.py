@@ -10,7 +10,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, searched, searched_again
 from kanon_sql.release import Day, Departures, State, Taken, protects_values, standing_rows
 from kanon_sql.search import Node
-from kanon_sql.spec import QuasiIdentifier, Spec
+from kanon_sql.spec import QuasiIdentifier, Spec, Suppression
 
 __all__ = ["Found", "Growth", "at_node", "coarser_node", "waiting"]
 
@@ -72,7 +72,7 @@ class Growth:
     @property
     def most_waiting(self) -> int:
         """How many rows may wait for others before the levels are said not to fit any more."""
-        return self.spec.suppression.max_rows(self.source_rows)
+        return self.spec.suppression.most(self.source_rows)
 
     @property
     def node(self) -> Node:
@@ -106,7 +106,7 @@ def _left_out(found: Found) -> int:
 def at_node(growth: Growth, node: Node) -> Spec:
     """The spec at one node, over the day's rows: what satisfies is released, and all else waits."""
     # There is one node, so that no option of the search has anything to decide.
-    found = _at(growth, node, node, suppression=_limit(growth.spec, 1.0), search=type(growth.spec.search)())
+    found = _at(growth, node, node, suppression=Suppression(max_share=1.0), search=type(growth.spec.search)())
     return found.over_rows(growth.day.table.parts)
 
 
@@ -137,7 +137,7 @@ def coarser_node(workspace: Workspace, growth: Growth) -> Node | None:
         if node is not None:
             return node
     # The limit of this search is how many rows may wait besides, so that they do not have to be counted again.
-    limited = _at(growth, growth.node, None, suppression=_limit(growth.spec, others))
+    limited = _at(growth, growth.node, None, suppression=Suppression(max_rows=others))
     among = "among those at which what is released satisfies"
     return _best(workspace, limited.over_rows(growth.day.table.parts), among, stands)
 
@@ -188,8 +188,3 @@ def _at(growth: Growth, lowest: Node, highest: Node | None, **changes: Any) -> S
         for index, ((name, column), low) in enumerate(zip(growth.spec.quasi_identifiers.items(), lowest, strict=True))
     }
     return growth.spec.model_copy(update={"quasi_identifiers": columns, "identifiers": (), **changes})
-
-
-def _limit(spec: Spec, limit: float) -> Any:
-    """The section of the spec that says how many rows may be left out."""
-    return type(spec.suppression)(limit=limit)

@@ -161,7 +161,7 @@ def _with_classes_of(spec: Spec, least: int) -> Spec:
     return spec.model_copy(
         update={
             "privacy": (KAnonymityRequirement(k=least),),
-            "suppression": Suppression(limit=1.0),
+            "suppression": Suppression(max_share=1.0),
             "ledger": None,
         }
     )

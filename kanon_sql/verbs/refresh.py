@@ -222,9 +222,9 @@ def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -
 def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> Result:
     """The result of a run that had nothing to do."""
     rows = state.rows
-    most = spec.suppression.max_rows(rows["source"])
+    most = spec.suppression.most(rows["source"])
     drifts = rows["waiting"] > most
-    above = f"; {rows_in_words(rows['waiting'])} wait, and suppression.limit allows {most:,}" if drifts else ""
+    above = f"; {rows_in_words(rows['waiting'])} wait, and suppression allows {most:,}" if drifts else ""
     warned = left_out(spec, state)
     failed = failed_by(spec, warned, on_any=fail_on_warning)
     return Result(

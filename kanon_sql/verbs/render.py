@@ -177,7 +177,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         if coded is not None:
             sets = with_labels(workspace, replace(coded, node=levels), suppressed, few=2).sets
         if spec.release is not None:
-            any_rows = spec.suppression.model_copy(update={"limit": 1.0})  # of the one row that is assumed, a share
+            any_rows = spec.suppression.model_copy(update={"max_rows": None, "max_share": 1.0})
             choice = Choice(
                 spec=spec.model_copy(update={"suppression": any_rows}),
                 columns=columns,

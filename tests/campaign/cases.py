@@ -103,7 +103,7 @@ class Case:
             classes[_sex(row[1], node[0]), _age(row[2], node[1])][row] += n
         allowed = self.asks.get("suppression", {})
         lost = sum(rows.total() for rows in classes.values() if self._size(rows) < self.k)
-        if lost > allowed.get("limit", 0) * sum(source.values()):
+        if lost > allowed.get("max_share", 0) * sum(source.values()):
             return None
         found: Rows = Counter()
         for labels, rows in classes.items():
@@ -157,7 +157,7 @@ def spec_of(**changes: Any) -> kanon_sql.Spec:
     return kanon_sql.Spec.from_dict(
         {
             "version": 1, "source": SOURCE, "release": RELEASE, "identifiers": ["name"], **levels(1, 1),
-            "sensitive": ["dx"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0}, **changes,
+            "sensitive": ["dx"], "privacy": [{"k_anonymity": 2}], "suppression": {"max_rows": 0}, **changes,
         }
     )  # fmt: skip
 
@@ -187,13 +187,13 @@ CASES: dict[str, Case] = {
         Case("again", before=_EARLIER),
         Case(
             "suppressed",
-            {**levels(0, 1), "suppression": {"limit": 0.1}},
+            {**levels(0, 1), "suppression": {"max_share": 0.1}},
             k=5,
             before=_EARLIER,
         ),
         Case(
             "masked",
-            {**levels(0, 1), "suppression": {"limit": 0.4, "style": "mask"}},
+            {**levels(0, 1), "suppression": {"max_share": 0.4, "style": "mask"}},
             k=7,
             before=_EARLIER,
         ),

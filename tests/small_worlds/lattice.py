@@ -11,6 +11,7 @@ from itertools import product
 from math import floor
 
 import numpy as np
+from suppressions import limit_of
 
 from small_worlds.models import MODELS, Given, Judged, exact
 from small_worlds.specs import Asked, Requirement
@@ -194,7 +195,7 @@ def answers(lattice: Lattice) -> Answers:
     sizes = np.repeat(lattice.sizes, len(lattice.nodes))
     suppressed = sizes - released
     limit = np.repeat(
-        [_most(asked.spec["suppression"]["limit"], int(size)) for size in lattice.sizes], len(lattice.nodes)
+        [_most(limit_of(asked.spec["suppression"]), int(size)) for size in lattice.sizes], len(lattice.nodes)
     )
     satisfied = (suppressed <= limit) & (released > 0)
     return Answers(lattice, kept, suppressed, satisfied, tight, _metrics(lattice, kept, suppressed))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from suppressions import suppressing
+
 from small_worlds.tables import QUASI_IDENTIFIERS, SENSITIVE, UNIT, Tables
 
 SHARES = (0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1)
@@ -269,7 +271,7 @@ def _searched(style: str, rng: Random, tables: Tables) -> Asked:
         "quasi_identifiers": {name: _levels(rng, tables, name) for name in columns},
         "sensitive": list(SENSITIVE),
         "privacy": [item.to_dict() for item in required],
-        "suppression": {"limit": limit, "style": style_of_suppression},
+        "suppression": suppressing(limit, style=style_of_suppression),
         "search": {
             "algorithm": rng.choice(("optimal", "optimal", "optimal", "exhaustive", "incognito", "samarati")),
             "metric": rng.choice(METRICS),

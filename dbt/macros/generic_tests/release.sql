@@ -17,16 +17,20 @@ group by {{ adapter.quote(column.name) }}
 {#- One row when more rows of the source are missing than the limit allows, or all of them.
 
     source: the table that the release was made from, with the same rows.
-    maximum: a whole number of rows, or a share of the source's rows with a fraction, as in a spec. -#}
-{% test suppression_limit(model, source, maximum) %}
-  {{ adapter.dispatch("test_suppression_limit", "kanon_sql")(model, source, maximum) }}
+    max_rows, max_share: one of them, as in a spec: the most rows that may be missing, or their largest share. -#}
+{% test suppression_limit(model, source, max_rows=none, max_share=none) %}
+  {{ adapter.dispatch("test_suppression_limit", "kanon_sql")(model, source, max_rows, max_share) }}
 {% endtest %}
 
-{% macro default__test_suppression_limit(model, source, maximum) %}
-  {%- set allowed = kanon_sql.number(maximum, "maximum", "suppression_limit", least=0) -%}
-  {%- if maximum is not integer -%}
+{% macro default__test_suppression_limit(model, source, max_rows, max_share) %}
+  {%- if (max_rows is none) == (max_share is none) -%}
+    {%- do kanon_sql.refuse("suppression_limit", "expected one of max_rows and max_share") -%}
+  {%- endif -%}
+  {%- if max_rows is not none -%}
+    {%- set allowed = kanon_sql.number(max_rows, "max_rows", "suppression_limit", least=0, whole=true) -%}
+  {%- else -%}
     {#- As a fraction of whole numbers: 0.05 has no binary form. -#}
-    {%- set share = kanon_sql.number(maximum, "maximum", "suppression_limit", most=1) -%}
+    {%- set share = kanon_sql.number(max_share, "max_share", "suppression_limit", least=0, most=1) -%}
     {%- set whole, digits = ("%.9f" | format(share)).rstrip("0").split(".") -%}
     {%- set parts = (whole ~ digits) | int -%}
     {%- set of = 10 ** (digits | length) -%}
@@ -37,7 +41,7 @@ from (
     (select count(*) from {{ source }}) as source_rows,
     (select count(*) from {{ model }}) as released_rows
 ) as kanon_counts
-where {% if maximum is integer -%}
+where {% if max_rows is not none -%}
   source_rows - released_rows > {{ allowed }}
 {%- else -%}
   (source_rows - released_rows) * {{ of }} > source_rows * {{ parts }}

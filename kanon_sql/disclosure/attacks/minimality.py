@@ -119,7 +119,7 @@ def _bound(scene: Scene, attribute: str) -> ShareBound:
     Raises:
         UnsupportedError: there is none, or rows may be suppressed.
     """
-    if scene.spec.suppression.limit > 0:
+    if scene.spec.suppression.allows_some:
         raise UnsupportedError(
             "attack minimality: the spec allows rows to be suppressed, so that a finer release may violate here and "
             "there and be published; what minimality tells is then not known"

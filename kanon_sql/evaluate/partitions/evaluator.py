@@ -77,7 +77,7 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 f"k_optimize cannot search for {model.label}: it counts the values of a class alone, and not what else "
                 "the requirement asks of them; use another algorithm, such as optimal"
             )
-        if not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.limit != 0):
+        if not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.allows_some):
             way = "with persons as the unit" if spec.unit is not None else "while rows may be suppressed"
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label} {way}: merging a class that satisfies it with one that "

@@ -78,7 +78,7 @@ def asked_for(spec, rows_of):
     samarati, heaviest = search["algorithm"] == "samarati", max(item["weight"] for item in items)
     metric, other = ("height", None) if samarati else (search["metric"], search.get("aggregate"))
     heights = [sum(row[0] == index for row in rows_of["covered"]) for index, _ in enumerate(names)]
-    limit, most = spec["suppression"]["limit"], [item["maximum_level"] for item in items]
+    most, own = [item["maximum_level"] for item in items], spec["suppression"]
     return {
         "says": f"no node that satisfies the requirements has a lower {metric}" + (f" ({other})" if other else ""),
         "metric": metric, "aggregate": other or HOW.get(metric), "heights": heights,
@@ -86,7 +86,7 @@ def asked_for(spec, rows_of):
         "weights": [1.0 if samarati or not heaviest else item["weight"] / heaviest for item in items],
         "minimum": [item["minimum_level"] for item in items],
         "maximum": [height if own is None else own for height, own in zip(heights, most)],
-        "limit": limit if isinstance(limit, int) else math.floor(Decimal(str(limit)) * rows_of["counts"][0][0]),
+        "limit": own.get("max_rows", math.floor(Decimal(str(own.get("max_share", 0))) * rows_of["counts"][0][0])),
         "null_is_value": spec["nulls"] == "value", "best": [row[1] for row in sorted(rows_of["cells"])],
     }  # fmt: skip
 

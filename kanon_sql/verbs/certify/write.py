@@ -206,7 +206,7 @@ def _claimed(
     opened.refuse_inexact(workspace, list(opened.columns))
     book = Book(workspace)
     ground = lay_ground(book, spec, columns, opened.relation, looked_at)
-    limit = spec.suppression.max_rows(int(manifest["rows"]["source"]))
+    limit = spec.suppression.most(int(manifest["rows"]["source"]))
     left += claim_release(book, ground, opened.relation, definitions, manifest, limit)
     proof = None
     why = why_unproven(spec, manifest, definitions, left_requirements(left, spec))

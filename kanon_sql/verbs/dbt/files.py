@@ -235,7 +235,8 @@ def _call(release: _Release, macro: str) -> str:
     arguments["quasi_identifiers"] = _literal(list(spec.quasi_identifiers))
     arguments["requirements"] = _literal([_requirement(item) for item in spec.privacy])
     if macro == "release":
-        arguments["limit"] = _literal(spec.suppression.limit)
+        key, limit = spec.suppression.limit
+        arguments[key] = _literal(limit)
     if spec.unit is not None:
         arguments["unit"] = _literal(spec.unit)
     listed = "".join(f"    {name}={value},\n" for name, value in arguments.items())
@@ -285,7 +286,7 @@ def _properties(release: _Release) -> str:
                     "levels": dict(release.node),
                     "level_names": {name: release.level_name(name) for name in release.node},
                     "requirements": [_requirement(item) for item in spec.privacy],
-                    "suppression_limit": spec.suppression.limit,
+                    "suppression": dict([spec.suppression.limit]),
                 }
             }
         },
@@ -298,7 +299,7 @@ def _properties(release: _Release) -> str:
     limits = (
         []
         if release.grows
-        else [_test("suppression_limit", source=f"ref('{name}__labelled')", maximum=spec.suppression.limit)]
+        else [_test("suppression_limit", source=f"ref('{name}__labelled')", **dict([spec.suppression.limit]))]
     )
     of_rows = "the rows of the day, and those that wait," if release.grows else "every row of the source"
     properties: dict[str, Any] = {

@@ -108,13 +108,13 @@ def increment_config(
         requirements: as the package's macros take them.
     """
     promised = {"spec": promise_of(spec), "node": dict(node), "types": {name: source[name].type for name in columns}}
-    meta = {
+    meta: dict[str, Any] = {
         "release": release,
         "columns": list(columns),
         "quasi_identifiers": list(spec.quasi_identifiers),
         "unit": spec.unit or "",
         "requirements": list(requirements),
-        "limit": spec.suppression.limit,
+        **dict([spec.suppression.limit]),
         "promise": sha256(promised),
     }
     return f"config(materialized={_literal(INCREMENT)}, meta={{{_literal(INCREMENT)}: {_literal(meta)}}})"

@@ -90,7 +90,7 @@ def lines_of(draft: Draft) -> Iterator[str]:
     yield from _privacy_lines(draft)
     yield ""
     yield "# At most this share of the rows may be left out."
-    yield "suppression: {limit: 0.02}"
+    yield "suppression: {max_share: 0.02}"
     yield ""
     yield from _recoding_lines(draft)
 

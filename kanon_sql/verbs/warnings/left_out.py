@@ -16,14 +16,14 @@ __all__ = ["left_out"]
 
 
 def left_out(spec: Spec, state: State) -> list[Warned]:
-    """Rows that were taken and are not in the release, where they are more than ``suppression.limit``.
+    """Rows that were taken and are not in the release, where they are more than ``suppression``.
 
     Args:
         spec: what is released.
         state: after the run.
     """
     rows = state.rows
-    count, most = rows["source"] - rows["published"], spec.suppression.max_rows(rows["source"])
+    count, most = rows["source"] - rows["published"], spec.suppression.most(rows["source"])
     if count <= most:
         return []
     retired = f", {rows['retired']:,} went with rows that left" if rows["retired"] else ""
@@ -33,7 +33,7 @@ def left_out(spec: Spec, state: State) -> list[Warned]:
         advice = "Coarser levels would not help: begin a release under another name"
     message = (
         f"the release lacks {count:,} of {rows_in_words(rows['source'])} ({rows['waiting']:,} wait{retired}), and "
-        f"suppression.limit allows {most:,}. {advice}, or raise the limit"
+        f"suppression allows {most:,}. {advice}, or raise the limit"
     )
     figures = {"rows": rows["source"], "left_out": count, "waiting": rows["waiting"], "allowed": most}
     return heeded(spec, [Warned("limit_exceeded", message, [], figures)])
