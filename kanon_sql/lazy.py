@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
-__all__ = ["import_all", "import_one", "imported_from"]
+__all__ = ["imported_from"]
 
 
 def imported_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -25,17 +23,3 @@ def imported_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
     return found
-
-
-@cache
-def import_all(package: str) -> None:
-    """Import every module of a package, so that what they declare is known."""
-    for module in iter_modules(import_module(package).__path__):
-        import_module(f"{package}.{module.name}")
-
-
-@cache
-def import_one(package: str, name: str) -> None:
-    """Import one module of a package, if it has one of this name."""
-    if any(module.name == name for module in iter_modules(import_module(package).__path__)):
-        import_module(f"{package}.{name}")

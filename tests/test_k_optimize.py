@@ -32,7 +32,6 @@ from kanon_sql.models.quality import METRICS, Counts, Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
 from kanon_sql.search import one_column as path
 from kanon_sql.search.lattice import Lattice
-from kanon_sql.spec.sections import _BOUNDED
 from kanon_sql.sql.text import Sql
 
 # --- The optimum -----------------------------------------------------------------------------------
@@ -476,7 +475,7 @@ def test_a_requirement_is_searched_for_or_refused(database: Database, requiremen
 
 def test_the_spec_refuses_what_it_cannot_do(database: Database) -> None:
     of = {"algorithm": "k_optimize"}
-    for metric in METRICS.keys() - set(_BOUNDED):
+    for metric in METRICS.keys() - {"loss", "discernibility"}:
         with pytest.raises(SpecError, match=r"search\.metric: k_optimize needs a metric"):
             planned({"q": None}, search={**of, "metric": metric})
     with pytest.raises(SpecError, match=r"search\.prefer: k_optimize chooses by the metric alone"):
@@ -489,7 +488,8 @@ def test_the_spec_refuses_what_it_cannot_do(database: Database) -> None:
 
 
 def test_metrics_with_bounds_are_those_that_the_spec_takes() -> None:
-    assert {name for name, metric in METRICS.items() if metric.least_costs(2, ["z0"])} == set(_BOUNDED)
+    bounded = {name for name, metric in METRICS.items() if metric.least_costs(2, ["z0"])}
+    assert bounded == {name for name, metric in METRICS.items() if metric.bounds_cuts} == {"loss", "discernibility"}
 
 
 @pytest.mark.sampled(5)

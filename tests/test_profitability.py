@@ -154,7 +154,7 @@ WORTH = {"benefit": 10, "loss": 3, "gain": 3, "cost": 1}
     ("changes", "said"),
     [
         ({"search": {"metric": "publisher_payout"}}, "missing 'prices'"),
-        ({"search": {"prices": WORTH}}, "'prices' are for the metric publisher_payout"),
+        ({"search": {"prices": WORTH}}, "the metric loss does not take it, only publisher_payout"),
         ({"search": {"metric": "publisher_payout", "prices": {**WORTH, "cost": 0}}}, "an amount of money"),
         ({"search": {"metric": "publisher_payout", "prices": {**WORTH, "loss": -1}}}, "an amount of money"),
         ({"search": {"metric": "publisher_payout", "prices": {"benefit": 1}}}, "loss"),

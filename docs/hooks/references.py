@@ -10,6 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cli_reference
+import declared_reference
 import python_reference
 import results_reference
 import spec_reference
@@ -17,7 +18,9 @@ import spec_reference
 __all__ = ["GENERATED", "on_page_markdown"]
 
 GENERATED = {
+    "algorithms": declared_reference.algorithms,
     "cli": cli_reference.markdown,
+    "metrics": declared_reference.metrics,
     "python": python_reference.markdown,
     "results": results_reference.markdown,
     "spec": spec_reference.markdown,

@@ -20,8 +20,6 @@ from kanon_sql.report.html import yaml_of
 from kanon_sql.spec import QuasiIdentifier, Spec
 
 __all__ = [
-    "ALGORITHMS",
-    "METRICS",
     "RECODINGS",
     "ColumnControl",
     "NumberControl",
@@ -34,8 +32,6 @@ __all__ = [
     "saved",
 ]
 
-ALGORITHMS = ("optimal", "samarati", "incognito", "greedy", "datafly", "bottom_up", "top_down", "genetic", "annealing")
-METRICS = ("loss", "discernibility", "entropy", "precision", "average_class_size", "ambiguity")
 RECODINGS = ("full_domain", "local", "local:best", "mondrian", "cells", "subtree")
 
 _STEPS = {"t": "0.01", "alpha": "0.01", "beta": "0.1", "delta": "0.01", "c": "0.1"}

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
 from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
-    ALGORITHMS,
-    METRICS,
     RECODINGS,
     about,
     column_controls,
@@ -141,8 +140,8 @@ def _controls(visit: Visit) -> dict[str, Any]:
         "privacy": privacy_controls(spec),
         "columns": column_controls(spec, None if last is None else last.level_names),
         "limit": limit_percent(spec),
-        "metrics": _with(METRICS, spec.search.metric),
-        "algorithms": _with(ALGORITHMS, spec.search.algorithm),
+        "metrics": _with([name for name, metric in QUALITY_METRICS.items() if not metric.takes], spec.search.metric),
+        "algorithms": list(SEARCH_ALGORITHMS),
         "recodings": _with(RECODINGS, recoding),
         "recoding": recoding,
     }

@@ -35,10 +35,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.spec import QuasiIdentifier, Spec
 
-__all__ = ["BY_COUNTS", "Classes", "Columns", "Demands", "PooledEvaluator", "Sizes"]
-
-BY_COUNTS = ("precision", "height", "average_class_size")
-"""The metrics that follow from the levels, the rows that are suppressed and the number of classes."""
+__all__ = ["Classes", "Columns", "Demands", "PooledEvaluator", "Sizes"]
 
 Sizes = Counter[object]
 """Class -> rows."""
@@ -106,7 +103,7 @@ class PooledEvaluator:
 
     Args:
         spec: what to anonymize and how.
-        metric: what to optimize; one of :data:`BY_COUNTS`.
+        metric: what to optimize; one that follows from counts.
         columns: the quasi-identifiers.
         demands: what a class has to have.
         rows: of all parties.

@@ -5,21 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
 from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
-from kanon_sql.parties.pooled import BY_COUNTS, Demands
-from kanon_sql.search import HEURISTICS
+from kanon_sql.parties.pooled import Demands
 from kanon_sql.spec import Spec, TableHierarchy
 
 __all__ = ["demands_of", "refuse_float_values", "refuse_other_columns", "refuse_spec"]
-
-_BY_LABELS = ("datafly", "greedy")
-"""Heuristics that choose by the number of labels."""
-
-_BY_LEVELS = ("precision", "height")
-"""Metrics whose bounds follow from the levels."""
 
 
 def refuse_spec(spec: Spec) -> None:
@@ -29,6 +23,9 @@ def refuse_spec(spec: Spec) -> None:
         UnsupportedError: says what, and what to do.
     """
     search = spec.search
+    algorithm, metric = SEARCH_ALGORITHMS[search.algorithm], QUALITY_METRICS[search.metric]
+    by_levels = [name for name, other in QUALITY_METRICS.items() if other.from_levels]
+    by_counts = [name for name, other in QUALITY_METRICS.items() if other.from_counts]
     reasons = [
         (spec.unit is not None, "unit: who has rows at several parties would be counted once at each; leave unit out, "
          "and keep one row per person"),
@@ -45,17 +42,17 @@ def refuse_spec(spec: Spec) -> None:
          "'error' out"),
         (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
          "query that each party's database has"),
-        (search.algorithm in _BY_LABELS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
+        (algorithm.by_labels, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
          "no party tells; use optimal, samarati, incognito, exhaustive or top_down"),
-        (search.algorithm in HEURISTICS and search.metric not in _BY_LEVELS, f"search.algorithm: {search.algorithm} "
+        (not algorithm.proves and not metric.from_levels, f"search.algorithm: {search.algorithm} "
          "would go another way than over one table: no party tells how many labels occur, by which the metric "
-         f"{search.metric} is bounded; use the metric {' or '.join(_BY_LEVELS)}, or the algorithm optimal"),
+         f"{search.metric} is bounded; use the metric {' or '.join(by_levels)}, or the algorithm optimal"),
         (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
          "cross; use optimal, samarati, incognito or exhaustive"),
         (search.matrix or search.variant != "basic", "search: matrix and variant prepare tables in one database; "
          "leave them out"),
-        (search.metric not in BY_COUNTS, f"search.metric: {search.metric} looks at how often values occur, which would "
-         f"have to cross; use {', '.join(BY_COUNTS[:-1])} or {BY_COUNTS[-1]}"),
+        (not metric.from_counts, f"search.metric: {search.metric} looks at how often values occur, which would "
+         f"have to cross; use {', '.join(by_counts[:-1])} or {by_counts[-1]}"),
     ]  # fmt: skip
     for name, column in spec.quasi_identifiers.items():
         in_table = isinstance(column.hierarchy, TableHierarchy)

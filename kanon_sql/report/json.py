@@ -6,6 +6,8 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
+
 __all__ = [
     "audit_schema",
     "certificate_schema",
@@ -32,7 +34,15 @@ def to_json(data: Any) -> str:
 
 def result_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``."""
-    return _schema("result.schema.json")
+    schema = _schema("result.schema.json")
+    for name, metric in QUALITY_METRICS.items():
+        described = {"type": "number", "minimum": 0, "description": f"{metric.words}; {metric.formula}"}
+        if metric.largest is not None:
+            described["maximum"] = metric.largest
+        schema["properties"]["metrics"]["properties"][name] = described
+    algorithm = schema["properties"]["search"]["anyOf"][1]["properties"]["algorithm"]
+    algorithm["enum"] = [*SEARCH_ALGORITHMS, *algorithm["enum"]]
+    return schema
 
 
 def audit_schema() -> dict[str, Any]:

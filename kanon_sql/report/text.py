@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.levels import intervals_table, levels_table, names_table
@@ -20,20 +21,13 @@ if TYPE_CHECKING:
     from kanon_sql.search import Explained
     from kanon_sql.verbs.result import Result
 
-__all__ = ["METRICS", "reached", "result_text", "size_cells"]
+__all__ = ["metric_words", "reached", "result_text", "size_cells"]
 
-METRICS = {
-    "height": "sum of the levels, each times its weight",
-    "precision": "share of the hierarchies climbed",
-    "loss": "share of the detail lost",
-    "discernibility": "sum of squared class sizes",
-    "average_class_size": "rows per class",
-    "entropy": "bits of information lost",
-    "ambiguity": "possible originals, summed over rows",
-    "publisher_payout": "payout lost compared with releasing all records unchanged",
-    "classification": "share of rows suppressed, or not of their class's majority",
-}
-"""What each quality metric says, in a few words. Lower is better for all of them."""
+
+def metric_words(name: str) -> str:
+    """What a quality metric says, in a few words; nothing of another form of one."""
+    return QUALITY_METRICS[name].words if name in QUALITY_METRICS else ""
+
 
 LISTED = 60
 """A lattice of this many nodes is listed node by node."""
@@ -310,7 +304,7 @@ def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
 def _metrics(metrics: Mapping[str, float]) -> RenderableType:
     table = columns([("metric", False), ("value", True), ("", False)])
     for name, value in metrics.items():
-        table.add_row(Text(name.replace("_", " ")), Text(metric(value)), Text(METRICS.get(name, ""), "dim"))
+        table.add_row(Text(name.replace("_", " ")), Text(metric(value)), Text(metric_words(name), "dim"))
     return table
 
 

@@ -18,7 +18,7 @@ from math import exp
 from random import Random
 
 from kanon_sql.search.answers import Answers, climb
-from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.base import Question, Strategy, algorithm
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import holds
 
@@ -30,6 +30,13 @@ _COLD = 0.05
 """The temperature falls from one to the other by the same factor every step."""
 
 
+@algorithm(
+    finds="the best node of a random walk, with a `seed`",
+    when="to compare with published work",
+    source="Winkler 2002",
+    takes=("seed",),
+    proves=False,
+)
 def annealing(question: Question, seed: int = 0) -> Strategy:
     """The lowest metric found by a random walk that cools down.
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import signature
+from typing import Any, TypeVar
 
+from kanon_sql.declared import SEARCH_ALGORITHMS
 from kanon_sql.search.lattice import Lattice, Node
 
-__all__ = ["MAX_NODES", "Batch", "Outcome", "Question", "Strategy", "Verdict"]
+__all__ = ["MAX_NODES", "Algorithm", "Batch", "Outcome", "Question", "Strategy", "Verdict", "algorithm"]
 
 MAX_NODES = 1_000_000
 """The most lattice nodes a strategy may hold in memory or ask about."""
@@ -147,3 +149,54 @@ class Outcome:
 
 
 Strategy = Generator[Batch, Mapping[Node, Verdict], Outcome]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A search algorithm: what a spec, a report and the docs must know of it. :func:`algorithm` declares one.
+
+    Attributes:
+        name: as specs write it; that of its function.
+        run: question, options -> strategy.
+        finds: what it finds and proves, in words.
+        when: to use it, in words.
+        source: the publication.
+        takes: the options of ``search`` that it takes; those that its function has as parameters are handed to it.
+        proves: whether what it finds is proven the best. Other algorithms find a good node, and prove nothing.
+        of_intervals: it chooses intervals of the values, not levels of the hierarchies.
+        by_labels: it goes by how many labels occur.
+    """
+
+    name: str
+    run: Callable[..., Strategy]
+    finds: str
+    when: str
+    source: str
+    takes: tuple[str, ...] = ()
+    proves: bool = True
+    of_intervals: bool = False
+    by_labels: bool = False
+
+    @property
+    def place(self) -> int:
+        """Those that prove come first."""
+        return 0 if self.proves else 1
+
+    @property
+    def parameters(self) -> list[str]:
+        """The options of ``search`` that its function is handed."""
+        own = signature(self.run).parameters
+        return [name for name in self.takes if name in own]
+
+
+F = TypeVar("F", bound=Callable[..., Strategy])
+
+
+def algorithm(**about: Any) -> Callable[[F], F]:
+    """Declare a function as the search algorithm of its name; ``about`` are the attributes of :class:`Algorithm`."""
+
+    def declared(run: F) -> F:
+        SEARCH_ALGORITHMS.add(run.__name__, Algorithm(run.__name__, run, **about), run.__module__)
+        return run
+
+    return declared

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_sql.search.answers import Answers
-from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.base import Question, Strategy, algorithm
 from kanon_sql.search.descent import finished, walked
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import rounded
@@ -35,6 +35,12 @@ from kanon_sql.search.tags import rounded
 __all__ = ["bottom_up"]
 
 
+@algorithm(
+    finds="the best node beside the steps up that lose least per row protected",
+    when="to compare with published work",
+    source="Wang, Yu, Chakraborty 2004; label by label: [subtree recoding](recoding.md#subtree-recoding)",
+    proves=False,
+)
 def bottom_up(question: Question) -> Strategy:
     """The lowest metric found along the way up from the bottom of the lattice, and beside it.
 

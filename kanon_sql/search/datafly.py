@@ -14,11 +14,18 @@ A heuristic: the path may miss every good node.
 from __future__ import annotations
 
 from kanon_sql.search.answers import Answers, climb
-from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.base import Question, Strategy, algorithm
 
 __all__ = ["datafly"]
 
 
+@algorithm(
+    finds="the first satisfying node on the path that generalizes the most distinct values",
+    when="to compare with published work",
+    source="Sweeney 2002",
+    proves=False,
+    by_labels=True,
+)
 def datafly(question: Question) -> Strategy:
     """The first satisfying node of Datafly's path from the bottom of the lattice to its top."""
     answers = Answers(question)

@@ -10,12 +10,17 @@ Proven for every privacy model and every metric, because nothing is assumed abou
 from __future__ import annotations
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.search.base import MAX_NODES, Outcome, Question, Strategy
+from kanon_sql.search.base import MAX_NODES, Outcome, Question, Strategy, algorithm
 from kanon_sql.search.tags import Tags, ask
 
 __all__ = ["exhaustive"]
 
 
+@algorithm(
+    finds="what `optimal` finds and proves, by asking about every node",
+    when="small lattices; to check the others",
+    source="MinGen: Sweeney 2002",
+)
 def exhaustive(question: Question) -> Strategy:
     """Ask about the whole lattice; the best node by ``question.rank``.
 

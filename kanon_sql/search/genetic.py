@@ -18,7 +18,7 @@ from __future__ import annotations
 from random import Random
 
 from kanon_sql.search.answers import Answers
-from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.base import Question, Strategy, algorithm
 from kanon_sql.search.descent import finished
 from kanon_sql.search.lattice import Lattice, Node
 
@@ -32,6 +32,13 @@ _TRIES = 8
 """Breed this many children per one that is wanted before the generation stays smaller."""
 
 
+@algorithm(
+    finds="the best node of a random search, with a `seed`",
+    when="to compare with published work",
+    source="Iyengar 2002",
+    takes=("seed",),
+    proves=False,
+)
 def genetic(question: Question, seed: int = 0) -> Strategy:
     """The lowest metric found by selection, crossover and mutation.
 

@@ -24,7 +24,7 @@ from heapq import nsmallest
 from itertools import islice, pairwise, takewhile
 
 from kanon_sql.search.answers import Answers, climb, raised
-from kanon_sql.search.base import Batch, Question, Strategy, Verdict
+from kanon_sql.search.base import Batch, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.descent import finished
 from kanon_sql.search.lattice import Lattice, Node
 from kanon_sql.search.tags import BATCH, rounded
@@ -40,6 +40,13 @@ _LOOKED_AT = 16
 """A round looks at the neighbours of this many nodes at most; where all of them have none left, the search ends."""
 
 
+@algorithm(
+    finds="a good node; proves nothing",
+    when="lattices of any size",
+    source="descents from bisected paths and from the top, then best first",
+    proves=False,
+    by_labels=True,
+)
 def greedy(question: Question) -> Strategy:
     """The lowest metric found.
 

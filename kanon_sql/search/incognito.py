@@ -33,7 +33,7 @@ from itertools import combinations
 from math import inf
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.lattice import Lattice, Node
 from kanon_sql.search.tags import BATCH, ask, can_win, holds
 
@@ -48,6 +48,12 @@ MOST_SUBSETS = 4096
 """The most frequency sets of a cube: those of 12 quasi-identifiers."""
 
 
+@algorithm(
+    finds="all k-minimal nodes and the node with the lowest metric, proven",
+    when="to see the whole border; lattices of more than a million nodes that small subsets rule out",
+    source="LeFevre, DeWitt, Ramakrishnan 2005",
+    takes=("variant",),
+)
 def incognito(question: Question, *, variant: str = "basic") -> Strategy:
     """All minimal nodes, and the best node by ``question.rank``.
 

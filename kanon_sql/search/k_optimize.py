@@ -25,7 +25,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from kanon_sql.search.base import Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.base import Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.one_column import best_places
 from kanon_sql.search.tags import ask, metric_of
@@ -78,6 +78,16 @@ class Cuts:
         yield from _bits(span.finest & ~span.head)
 
 
+@algorithm(
+    finds=(
+        "the best of [all ways to cut ordered domains](#searches) into intervals, NULL being last, proven under "
+        "`loss` and `discernibility`"
+    ),
+    when="numbers and dates with uneven values: it chooses the intervals that hierarchies would give",
+    source="Bayardo, Agrawal 2005",
+    takes=("cuts",),
+    of_intervals=True,
+)
 def k_optimize(question: Question, cuts: Cuts, cost: Callable[[Verdict], int] | None = None) -> Strategy:
     """The partition with the lowest metric. Nodes are spans; a verdict is that of the span's head.
 

@@ -24,7 +24,7 @@ from collections.abc import Generator, Mapping
 from heapq import heappop, heappush
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.boxes import Boxes
 from kanon_sql.search.forecast import Forecast
 from kanon_sql.search.lattice import Node
@@ -42,6 +42,11 @@ _LEAST_RISK = 0.02
 """A step up that hardly brings a node nearer to satisfying costs at least this, in log odds."""
 
 
+@algorithm(
+    finds="the node with the lowest metric, proven; with `--all-minimal` all k-minimal nodes too",
+    when="the default",
+    source="predictive tagging: El Emam et al. 2009, Kohlmayer et al. 2012",
+)
 def optimal(question: Question, *, minimal: bool = False) -> Strategy:
     """The best node by ``question.rank``; the same as exhaustive search finds.
 

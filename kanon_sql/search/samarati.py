@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import BATCH, Tags, ask, holds
 
@@ -27,6 +27,15 @@ __all__ = ["samarati"]
 _VIOLATING = 1
 
 
+@algorithm(
+    finds=(
+        "the lowest height with a satisfying node, proven, and there the node that `prefer` chooses; higher nodes "
+        "may have a lower metric"
+    ),
+    when="to follow the paper; the fewest steps of generalization",
+    source="Samarati 2001",
+    takes=("matrix",),
+)
 def samarati(question: Question) -> Strategy:
     """The preferred node among the satisfying nodes of the lowest possible height.
 

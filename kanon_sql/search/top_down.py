@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kanon_sql.search.answers import Answers
-from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.base import Question, Strategy, algorithm
 from kanon_sql.search.descent import finished, walked
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import rounded
@@ -35,6 +35,12 @@ from kanon_sql.search.tags import rounded
 __all__ = ["top_down"]
 
 
+@algorithm(
+    finds="the best node beside the steps down that gain most per row exposed",
+    when="to compare with published work",
+    source="Fung, Wang, Yu 2005; label by label: [subtree recoding](recoding.md#subtree-recoding)",
+    proves=False,
+)
 def top_down(question: Question) -> Strategy:
     """The lowest metric found along the steps down that satisfy, and beside them.
 

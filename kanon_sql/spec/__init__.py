@@ -45,11 +45,11 @@ from kanon_sql.spec.prices import Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
-from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
+from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_year import YEARS
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import secret_in
-from kanon_sql.spec.sections import NO_SOURCE, Source, Suppression
+from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.utility import Utility
@@ -99,6 +99,7 @@ __all__ = [
     "RecodingOptions",
     "Requirement",
     "Rules",
+    "SearchOptions",
     "Source",
     "Spec",
     "SqlHierarchy",
@@ -115,7 +116,6 @@ __all__ = [
     "computed_faults",
     "did_you_mean",
     "differential_privacy_in",
-    "forget_requirement",
     "format_table_name",
     "named_beside",
     "parse_recoding",
@@ -126,7 +126,6 @@ __all__ = [
     "read_yaml",
     "recoding_faults",
     "redact_sql",
-    "register_requirement",
     "requirement",
     "requirements",
     "rounding_digits",

@@ -20,12 +20,14 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
 from pydantic_core.core_schema import no_info_wrap_validator_function
 
+from kanon_sql.declared import Register
 from kanon_sql.spec.renamed import new_key, renamed_key
 
 __all__ = [
     "AT_KEY",
     "LARGEST",
     "Check",
+    "Declared",
     "Fault",
     "Faults",
     "Loc",
@@ -320,6 +322,24 @@ def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:
         return value
 
     return check
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """A check for the name of something that has a file of its own, see :mod:`kanon_sql.declared`."""
+
+    register: Register[Any]
+
+    def __call__(self, value: object) -> str:
+        """Check a value; only the file of that name is imported."""
+        if isinstance(value, str) and value in self.register:
+            return value
+        return choice(self.register.what, list(self.register))(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Those that there are."""
+        return {"type": "string", "enum": list(self.register)}
 
 
 def items(what: str, check: Callable[[Any], T], least: int = 0) -> Check[tuple[T, ...]]:

@@ -17,7 +17,20 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Check, Fault, Part, checked, choice, fail, flag, integer, share, text
+from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
+from kanon_sql.spec.checks import (
+    Check,
+    Declared,
+    Fault,
+    Part,
+    checked,
+    choice,
+    fail,
+    flag,
+    integer,
+    share,
+    text,
+)
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
@@ -170,37 +183,7 @@ class Suppression(Part):
         return int(limit) if key == "max_rows" else floor(Fraction(Decimal(str(limit))) * rows)
 
 
-_ALGORITHMS = (
-    "optimal",
-    "samarati",
-    "incognito",
-    "exhaustive",
-    "k_optimize",
-    "greedy",
-    "datafly",
-    "bottom_up",
-    "top_down",
-    "genetic",
-    "annealing",
-)
-_METRICS = (
-    "loss",
-    "height",
-    "precision",
-    "discernibility",
-    "average_class_size",
-    "entropy",
-    "ambiguity",
-    "classification",
-    "publisher_payout",
-)
-_BOUNDED = ("loss", "discernibility")
-"""The metrics that k_optimize has lower bounds for."""
 _AGGREGATES = ("sum", "arithmetic_mean", "geometric_mean", "maximum", "rank")
-_PER_COLUMN = {"height": "sum", "precision": "arithmetic_mean", "loss": "geometric_mean", "entropy": "sum"}
-"""The metrics that aggregate a loss per column, and how they do where a spec does not say."""
-_WEIGHED = ("loss", "precision", "entropy")
-"""The metrics that weigh what generalization costs against what suppression costs."""
 _PREFERENCES = (
     "minimum_suppression",
     "minimum_absolute_distance",
@@ -210,13 +193,6 @@ _PREFERENCES = (
 
 
 _VARIANTS = ("basic", "super_roots", "cube")
-_TAKEN_BY = {
-    "variant": ("incognito",),
-    "matrix": ("samarati",),
-    "seed": ("genetic", "annealing"),
-    "cuts": ("k_optimize",),
-}
-"""Options that only some algorithms take."""
 
 
 class SearchOptions(Part):
@@ -225,7 +201,7 @@ class SearchOptions(Part):
     Attributes:
         algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
             the ordered domains into intervals.
-        metric: what to optimize; k_optimize knows loss and discernibility.
+        metric: what to optimize; k_optimize knows those that it has bounds for.
         classify: for the metric classification, the column of class values.
         prices: for the metric publisher_payout, what the publisher and an attacker gain and lose.
         aggregate: how the losses of the columns become one value; None for the metric's own way.
@@ -234,43 +210,19 @@ class SearchOptions(Part):
         prefer: what decides between equals; not for k_optimize.
         variant: for incognito, which frequency sets it prepares.
         matrix: for samarati, count suppressed rows by the matrix of distance vectors.
-        seed: the seed of the random numbers, for genetic and annealing.
+        seed: the seed of the random numbers, for algorithms that draw some.
         cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
             quantiles of the rows; None for between any two values.
     """
 
     expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
 
-    algorithm: Annotated[
-        Literal[
-            "optimal",
-            "samarati",
-            "incognito",
-            "exhaustive",
-            "k_optimize",
-            "greedy",
-            "datafly",
-            "bottom_up",
-            "top_down",
-            "genetic",
-            "annealing",
-        ],
-        checked(choice("search algorithm", _ALGORITHMS)),
-    ] = Field(default="optimal", description="The search algorithm.")
-    metric: Annotated[
-        Literal[
-            "loss",
-            "height",
-            "precision",
-            "discernibility",
-            "average_class_size",
-            "entropy",
-            "ambiguity",
-            "classification",
-            "publisher_payout",
-        ],
-        checked(choice("quality metric", _METRICS)),
-    ] = Field(default="loss", description="The quality metric to optimize.")
+    algorithm: Annotated[str, checked(Declared(SEARCH_ALGORITHMS))] = Field(
+        default="optimal", description="The search algorithm."
+    )
+    metric: Annotated[str, checked(Declared(QUALITY_METRICS))] = Field(
+        default="loss", description="The quality metric to optimize."
+    )
     classify: Annotated[
         str | None,
         checked(text("the name of the column of class values")),
@@ -304,7 +256,7 @@ class SearchOptions(Part):
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0))] = Field(
-        default=0, description="The seed of the random numbers, for genetic and annealing."
+        default=0, description="The seed of the random numbers, for algorithms that draw some."
     )
     cuts: Annotated[
         int | None,
@@ -314,13 +266,13 @@ class SearchOptions(Part):
     @property
     def of_intervals(self) -> bool:
         """Whether the algorithm chooses intervals of the values, not levels of the hierarchies."""
-        return self.algorithm == "k_optimize"
+        return bool(SEARCH_ALGORITHMS[self.algorithm].of_intervals)
 
     @property
     def metric_label(self) -> str:
         """The metric by its name, and how it differs from what the name says: ``loss (rank, gs_factor 0.33)``."""
         differs = [
-            *([self.aggregate] if self.aggregate not in (None, _PER_COLUMN.get(self.metric)) else []),
+            *([self.aggregate] if self.aggregate not in (None, _aggregate_of(self.metric)) else []),
             *([f"gs_factor {self.gs_factor:g}"] if self.gs_factor != 0.5 else []),
             *(["monotone"] if self.monotone else []),
         ]
@@ -329,33 +281,36 @@ class SearchOptions(Part):
     @property
     def options(self) -> dict[str, Any]:
         """What the algorithm takes beyond the question."""
-        taken = {"variant": self.variant, "seed": self.seed}
-        return {name: value for name, value in taken.items() if self.algorithm in _TAKEN_BY[name]}
+        return {name: getattr(self, name) for name in SEARCH_ALGORITHMS[self.algorithm].parameters}
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """What an algorithm does not take, or cannot do."""
-        algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
-        if algorithm in _ALGORITHMS:
-            for option, algorithms in _TAKEN_BY.items():
-                if option in given and algorithm not in algorithms:
-                    yield Fault(
-                        (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
-                    )
-        yield from _metric_faults(given)
-        if algorithm != "k_optimize":
+        """What an algorithm or a metric does not take, or cannot do."""
+        if not given:
+            return
+        usual = {name: field.default for name, field in cls.model_fields.items()}
+        algorithm, metric = (
+            declared.get(given.get(key, usual[key]))
+            for key, declared in (("algorithm", SEARCH_ALGORITHMS), ("metric", QUALITY_METRICS))
+        )
+        if algorithm is not None:
+            yield from _only_of_others("algorithm", algorithm, SEARCH_ALGORITHMS, given)
+        if metric is not None:
+            yield from _metric_faults(metric, given)
+        if algorithm is None or not algorithm.of_intervals:
             return
         for option in ("aggregate", "gs_factor", "monotone"):
-            if option in given and given[option] != cls.model_fields[option].default:
-                yield Fault((option,), "k_optimize has bounds for a metric as it is, and for no other form of it", True)
-        if given.get("metric") in set(_METRICS) - set(_BOUNDED):
+            if option in given and given[option] != usual[option]:
+                why = f"{algorithm.name} has bounds for a metric as it is, and for no other form of it"
+                yield Fault((option,), why, True)
+        if metric is not None and not metric.bounds_cuts:
             yield Fault(
                 ("metric",),
-                "k_optimize needs a metric that more cuts cannot make worse but by suppression, which is known of "
-                f"{' and '.join(_BOUNDED)} only",
+                f"{algorithm.name} needs a metric that more cuts cannot make worse but by suppression, which is known "
+                f"of {' and '.join(name for name, other in QUALITY_METRICS.items() if other.bounds_cuts)} only",
             )
-        if "prefer" in given and given["prefer"] != cls.model_fields["prefer"].default:
-            yield Fault(("prefer",), "k_optimize chooses by the metric alone", True)
+        if "prefer" in given and given["prefer"] != usual["prefer"]:
+            yield Fault(("prefer",), f"{algorithm.name} chooses by the metric alone", True)
 
     @model_serializer(mode="wrap")
     def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -364,31 +319,38 @@ class SearchOptions(Part):
         for option in ("classify", "prices", "aggregate", "gs_factor", "monotone"):
             if getattr(self, option) == type(self).model_fields[option].default:
                 written.pop(option, None)
-        return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
+        taken = SEARCH_ALGORITHMS[self.algorithm].takes
+        others = {option for other in SEARCH_ALGORITHMS.values() for option in other.takes if option not in taken}
+        return {name: item for name, item in written.items() if name not in others}
 
 
-def _metric_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
-    """What a metric does not take."""
-    metric = given.get("metric", "loss")
-    if metric not in _METRICS:
-        return
-    if metric == "classification" and given.get("classify") is None:
-        why = "missing 'classify': the column of class values, one of sensitive or keep"
-        yield Fault((), why, True)
-    if metric != "classification" and given.get("classify") is not None:
-        yield Fault(("classify",), "'classify' is for the metric classification", True)
-    if metric == "publisher_payout" and given.get("prices") is None:
-        yield Fault((), "missing 'prices': such as {benefit: 1200, loss: 300, gain: 300, cost: 4}", True)
-    if metric != "publisher_payout" and given.get("prices") is not None:
-        yield Fault(("prices",), "'prices' are for the metric publisher_payout", True)
-    if metric == "publisher_payout" and given.get("monotone"):
-        yield Fault(("monotone",), "publisher_payout is what a release earns, of which suppression is a part", True)
-    if given.get("aggregate") is not None and metric not in _PER_COLUMN:
-        why = f"{metric} has no loss per column to aggregate; {', '.join(_PER_COLUMN)} have"
-        yield Fault(("aggregate",), why, True)
-    if given.get("gs_factor", 0.5) != 0.5 and metric not in _WEIGHED:
-        why = f"{metric} does not weigh generalization against suppression; {', '.join(_WEIGHED)} do"
+def _aggregate_of(metric: str) -> str | None:
+    """How a metric makes one value of the losses of the columns; None where it has no losses of columns."""
+    return getattr(QUALITY_METRICS[metric], "aggregate", None)
+
+
+def _only_of_others(kind: str, chosen: Any, register: Register[Any], given: Mapping[str, Any]) -> Iterator[Fault]:
+    """Options that only others of a kind take than the one that is chosen."""
+    takers: dict[str, list[str]] = {}
+    for name, other in register.items():
+        for option in other.takes:
+            takers.setdefault(option, []).append(name)
+    for option, names in takers.items():
+        if given.get(option) is not None and option not in chosen.takes:
+            why = f"the {kind} {chosen.name} does not take it, only {' and '.join(names)}"
+            yield Fault((option,), why, True)
+
+
+def _metric_faults(metric: Any, given: Mapping[str, Any]) -> Iterator[Fault]:
+    """What a metric needs, and what it does not take."""
+    for option, what in metric.takes.items():
+        if given.get(option) is None:
+            yield Fault((), f"missing {option!r}: {what}", True)
+    yield from _only_of_others("metric", metric, QUALITY_METRICS, given)
+    if given.get("aggregate") is not None and _aggregate_of(metric.name) is None:
+        having = ", ".join(name for name in QUALITY_METRICS if _aggregate_of(name) is not None)
+        yield Fault(("aggregate",), f"{metric.name} has no loss per column to aggregate; {having} have", True)
+    if given.get("gs_factor", 0.5) != 0.5 and not metric.weighs:
+        weighing = ", ".join(name for name, other in QUALITY_METRICS.items() if other.weighs)
+        why = f"{metric.name} does not weigh generalization against suppression; {weighing} do"
         yield Fault(("gs_factor",), why, True)
-
-
-# --- The spec ------------------------------------------------------------------------------

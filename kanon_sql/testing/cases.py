@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kanon_sql.models import METRICS
 from kanon_sql.testing.clinic import FEW, SPEC
 
 __all__ = ["CASES", "L_AND_T", "SETS", "SINGLE_VALUES"]
@@ -70,15 +71,11 @@ HALVES = (
 
 CASES: dict[str, dict[str, Any]] = {
     "loss": {},
-    "height": {"search": {"metric": "height"}},
     "precision": {"search": {"metric": "precision", "algorithm": "samarati"}},
     "discernibility": {"search": {"metric": "discernibility", "algorithm": "incognito"}},
-    "average_class_size": {"search": {"metric": "average_class_size"}},
     "super-roots": {"search": {"algorithm": "incognito", "variant": "super_roots"}},
     "cube": {"search": {"algorithm": "incognito", "variant": "cube"}},
     "matrix": {"search": {"algorithm": "samarati", "matrix": True}, "unit": "person"},
-    "entropy": {"search": {"metric": "entropy"}},
-    "ambiguity": {"search": {"metric": "ambiguity"}},
     "loss, rank, weighed": {"search": {"aggregate": "rank", "gs_factor": 0.25}},
     "entropy, maximum, weighed": {"search": {"metric": "entropy", "aggregate": "maximum", "gs_factor": 0.8}},
     "classification": {
@@ -405,3 +402,4 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"max_share": 0.6},
     },
 }
+CASES |= {metric: {"search": {"metric": metric}} for metric in METRICS if metric not in CASES}

@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from kanon_sql.declared import PRIVACY_REQUIREMENTS
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.lazy import import_all, import_one
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     MInvarianceRequirement,
     Requirement,
     Spec,
-    forget_requirement,
-    register_requirement,
 )
 
 __all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
@@ -31,7 +29,7 @@ _MODELS: list[type[PrivacyModel]] = []
 
 def registered() -> tuple[type[PrivacyModel], ...]:
     """All privacy models."""
-    import_all(__package__)
+    PRIVACY_REQUIREMENTS.load()
     return tuple(_MODELS)
 
 
@@ -44,12 +42,13 @@ def register(model: type[M]) -> type[M]:
     Raises:
         ValueError: a model of another requirement, or another requirement, has the name.
     """
+    requirement = model.requirement
     if not model.__module__.startswith(f"{__package__}."):
-        import_all(__package__)  # one of ours may have the name, and not be imported yet
-    others = [known for known in _MODELS if known.requirement is not model.requirement]
+        PRIVACY_REQUIREMENTS.load()  # one of ours may have the name, and not be imported yet
+    others = [known for known in _MODELS if known.requirement is not requirement]
     if any(known.name == model.name for known in others):
         raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")
-    register_requirement(model.requirement)
+    PRIVACY_REQUIREMENTS.add(requirement.name, requirement, model.__module__)
     if model not in _MODELS:
         _MODELS.append(model)
     return model
@@ -59,7 +58,7 @@ def forget(model: type[PrivacyModel]) -> None:
     """Take a model back that :func:`register` added, and its requirement, if no other model has it."""
     _MODELS.remove(model)
     if all(known.requirement is not model.requirement for known in registered()):
-        forget_requirement(model.requirement)
+        PRIVACY_REQUIREMENTS.forget(model.requirement.name)
 
 
 def model_of(requirement: Requirement) -> PrivacyModel:
@@ -81,9 +80,9 @@ def model_of(requirement: Requirement) -> PrivacyModel:
             "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
             "alone, give check a spec with k_anonymity and the k that anonymize printed"
         )
-    import_one(__package__, requirement.name)
+    PRIVACY_REQUIREMENTS.load(requirement.name)
     if (model := _of(requirement)) is None:
-        import_all(__package__)  # it is one that has a file of its own beside the requirement's
+        PRIVACY_REQUIREMENTS.load()  # it is one that has a file of its own beside the requirement's
         model = _of(requirement)
     if model is not None:
         return model

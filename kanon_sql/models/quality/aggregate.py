@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, mul
-from typing import Any
+from typing import Any, Self
 
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 from kanon_sql.search import Node, Ranked
+from kanon_sql.spec import SearchOptions
 
 __all__ = ["AGGREGATES", "Aggregate", "PerColumn", "generalization_factor", "suppression_factor"]
 
@@ -77,6 +78,12 @@ class PerColumn(Metric, ABC):
     aggregate: str
     gs_factor: float = 0.5
     monotone: bool = False
+
+    @classmethod
+    def of(cls, search: SearchOptions) -> Self:
+        """With the aggregate and the factor that the search asks for."""
+        aggregate = {} if search.aggregate is None else {"aggregate": search.aggregate}
+        return cls(gs_factor=search.gs_factor, monotone=search.monotone, **aggregate)
 
     def __post_init__(self) -> None:
         """Without what suppression costs, the levels say all."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 from kanon_sql.sql import Sql, render
 
 __all__ = ["Ambiguity"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class Ambiguity(Metric):
     """Ambiguity metric AM (Nergiz and Clifton 2007, section 3), summed over rows as in ARX.
@@ -23,6 +25,10 @@ class Ambiguity(Metric):
     """
 
     name: ClassVar[str] = "ambiguity"
+    words: ClassVar[str] = "possible originals, summed over rows"
+    formula: ClassVar[str] = "sum over released rows of the product of d, plus S times the product of D"
+    source: ClassVar[str] = "Nergiz, Clifton 2007"
+    place: ClassVar[int] = 7
     multiplies = True
     carries = "sizes"
     monotone: bool = False

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 
 __all__ = ["AverageClassSize"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class AverageClassSize(Metric):
     """C_AVG (LeFevre, DeWitt, Ramakrishnan 2006, section 2), without its division by k.
@@ -20,6 +22,11 @@ class AverageClassSize(Metric):
     """
 
     name: ClassVar[str] = "average_class_size"
+    words: ClassVar[str] = "rows per class"
+    formula: ClassVar[str] = "N / classes, the suppressed rows being one more class"
+    source: ClassVar[str] = "LeFevre, DeWitt, Ramakrishnan 2006"
+    place: ClassVar[int] = 5
+    from_counts: ClassVar[bool] = True
     multiplies = True
     monotone: bool = False
 

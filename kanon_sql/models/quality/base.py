@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import floor, prod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.search import Lattice, Node
+from kanon_sql.spec import SearchOptions
 from kanon_sql.sql import Sql
 
 __all__ = ["Attribute", "Bounds", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
@@ -94,6 +95,17 @@ class Metric(ABC):
 
     Attributes:
         name: as in the spec.
+        words: what it says, for reports and the docs; lower is better.
+        formula: how it is computed, for the docs.
+        source: the publication.
+        place: where lists have it: those that ask for more come later.
+        takes: the options of ``search`` that it alone takes, and must be given -> what to write there.
+        weighs: it weighs what generalization costs against what suppression costs.
+        bounds_cuts: :meth:`least_costs` says what rows cost at least, however intervals are cut.
+        from_levels: its bound follows from the levels alone.
+        from_counts: so does its value, but for rows that are suppressed and the number of classes.
+        never_monotone: why what suppression costs cannot be left out; None where it can.
+        largest: the largest value there is; None for no such one.
         multiplies: the parts of its bound are multiplied, not added, where it does not join them otherwise.
         monotone: what suppression costs is left out.
         carries: what the classes must carry along for it: the domain values under their generalized
@@ -104,10 +116,26 @@ class Metric(ABC):
     """
 
     name: ClassVar[str]
+    words: ClassVar[str]
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    place: ClassVar[int] = 9
+    takes: ClassVar[Mapping[str, str]] = {}
+    weighs: ClassVar[bool] = False
+    bounds_cuts: ClassVar[bool] = False
+    from_levels: ClassVar[bool] = False
+    from_counts: ClassVar[bool] = False
+    never_monotone: ClassVar[str | None] = None
+    largest: ClassVar[int | None] = None
     multiplies: ClassVar[bool] = False
     monotone: bool = False
     carries: Literal["sizes", "codes"] | None = None
     staged: bool = False
+
+    @classmethod
+    def of(cls, search: SearchOptions) -> Self:
+        """The metric in the form that the options of a search ask for."""
+        return cls(**({"monotone": True} if search.monotone else {}))
 
     @property
     def shape(self) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 from kanon_sql.search import Node
-from kanon_sql.spec import Requirement
+from kanon_sql.spec import Requirement, SearchOptions
 from kanon_sql.sql import Sql, render
 
 __all__ = ["Classification"]
@@ -66,6 +67,7 @@ class _Majority(PrivacyModel):
         return {}
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class Classification(Metric):
     """Classification metric CM (Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, section 4.2).
@@ -79,8 +81,23 @@ class Classification(Metric):
     """
 
     name: ClassVar[str] = "classification"
+    words: ClassVar[str] = "share of rows suppressed, or not of their class's majority"
+    formula: ClassVar[str] = (
+        "(rows whose class value is not the most frequent one of their released class, plus S) / N; `classify` "
+        "names the column"
+    )
+    source: ClassVar[str] = "Iyengar 2002"
+    place: ClassVar[int] = 8
+    takes: ClassVar[Mapping[str, str]] = {"classify": "the column of class values, one of sensitive or keep"}
+    largest: ClassVar[int | None] = 1
     told: str
     monotone: bool = False
+
+    @classmethod
+    def of(cls, search: SearchOptions) -> Self:
+        """Of the column that the search names."""
+        assert search.classify is not None
+        return cls(search.classify, search.monotone)
 
     @property
     def shape(self) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 from kanon_sql.sql import Sql, render
 
 __all__ = ["Discernibility"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class Discernibility(Metric):
     """Discernibility metric DM (Bayardo and Agrawal 2005, section 2.3).
@@ -21,6 +23,11 @@ class Discernibility(Metric):
     """
 
     name: ClassVar[str] = "discernibility"
+    words: ClassVar[str] = "sum of squared class sizes"
+    formula: ClassVar[str] = "sum over released classes of size squared, plus N S"
+    source: ClassVar[str] = "Bayardo, Agrawal 2005"
+    place: ClassVar[int] = 4
+    bounds_cuts: ClassVar[bool] = True
     monotone: bool = False
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Counts, Measured
 from kanon_sql.search import Node
@@ -15,6 +16,7 @@ from kanon_sql.sql import Sql, render
 __all__ = ["NonUniformEntropy"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class NonUniformEntropy(PerColumn):
     """Non-uniform entropy (Gionis and Tassa 2009, section 4; suppression as in ARX).
@@ -27,6 +29,14 @@ class NonUniformEntropy(PerColumn):
     """
 
     name: ClassVar[str] = "entropy"
+    words: ClassVar[str] = "bits of information lost"
+    formula: ClassVar[str] = (
+        "sum over columns of w times the bits lost: per row log2(rows with its label / rows with its value), per "
+        "suppressed row also log2(S / suppressed rows with its label)"
+    )
+    source: ClassVar[str] = "Gionis, Tassa 2009"
+    place: ClassVar[int] = 6
+    weighs: ClassVar[bool] = True
     carries = "codes"
     staged = True
     aggregate: str = "sum"

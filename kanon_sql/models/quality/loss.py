@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Attribute, Counts, Measured, normalized_share
 from kanon_sql.search import Node
@@ -14,6 +15,7 @@ from kanon_sql.sql import Sql, render
 __all__ = ["Loss"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class Loss(PerColumn):
     """Loss (Iyengar 2002, section 3.1, "LM"), normalized and averaged as ARX's default metric.
@@ -29,6 +31,16 @@ class Loss(PerColumn):
     """
 
     name: ClassVar[str] = "loss"
+    words: ClassVar[str] = "share of the detail lost"
+    formula: ClassVar[str] = (
+        "per column L = (sum over released rows of d / D, plus S, less N / D) / (N - N / D); then the geometric "
+        "mean, (product of (w L + 1))^(1/n) - 1"
+    )
+    source: ClassVar[str] = "Iyengar 2002; as in ARX"
+    place: ClassVar[int] = 3
+    weighs: ClassVar[bool] = True
+    bounds_cuts: ClassVar[bool] = True
+    largest: ClassVar[int | None] = 1
     carries = "sizes"
     staged = True
     aggregate: str = "geometric_mean"

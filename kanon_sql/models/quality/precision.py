@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Counts, Measured
 
 __all__ = ["Precision"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class Precision(PerColumn):
     """Precision (Sweeney 2002, section 3.3, "Prec"), as a loss, the way ARX reports it.
@@ -22,6 +24,14 @@ class Precision(PerColumn):
     """
 
     name: ClassVar[str] = "precision"
+    words: ClassVar[str] = "share of the hierarchies climbed"
+    formula: ClassVar[str] = "mean over columns of w ((N - S) level / height + S) / N; Sweeney's Prec is 1 less this"
+    source: ClassVar[str] = "Sweeney 2002"
+    place: ClassVar[int] = 2
+    weighs: ClassVar[bool] = True
+    from_levels: ClassVar[bool] = True
+    from_counts: ClassVar[bool] = True
+    largest: ClassVar[int | None] = 1
     aggregate: str = "arithmetic_mean"
 
     def by_attribute(self, counts: Counts, measured: Measured) -> list[float]:

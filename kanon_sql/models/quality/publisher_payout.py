@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
 from kanon_sql.search import Node
-from kanon_sql.spec import Prices
+from kanon_sql.spec import Prices, SearchOptions
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PublisherPayout"]
 
 
+@QUALITY_METRICS.declare
 @dataclass(frozen=True)
 class PublisherPayout(Metric):
     """The publisher's payout (Wan et al. 2015) as a loss, in the currency of the prices; as in ARX.
@@ -29,8 +31,23 @@ class PublisherPayout(Metric):
     """
 
     name: ClassVar[str] = "publisher_payout"
+    words: ClassVar[str] = "payout lost compared with releasing all records unchanged"
+    formula: ClassVar[str] = (
+        "N times the benefit of a record, less what the release [earns](#the-publishers-payout); `prices` says "
+        "what a record is worth"
+    )
+    source: ClassVar[str] = "Wan et al. 2015"
+    place: ClassVar[int] = 9
+    takes: ClassVar[Mapping[str, str]] = {"prices": "such as {benefit: 1200, loss: 300, gain: 300, cost: 4}"}
+    never_monotone: ClassVar[str] = "publisher_payout is what a release earns, of which suppression is a part"
     carries = "sizes"
     prices: Prices
+
+    @classmethod
+    def of(cls, search: SearchOptions) -> Self:
+        """By the prices that the search has."""
+        assert search.prices is not None
+        return cls(search.prices)
 
     @property
     def shape(self) -> str:

@@ -16,7 +16,7 @@ from kanon_sql.report.levels import level_cells, names_cells
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.run import Run
-from kanon_sql.report.text import METRICS, reached, size_cells
+from kanon_sql.report.text import metric_words, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["sections_of", "sections_of_spec", "spec_yaml", "tiles_of", "verdict_in_words", "yaml_of"]
@@ -212,7 +212,7 @@ def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:
 
 def _quality(run: Run) -> Iterator[Block]:
     if run.metrics:
-        rows = [[in_words(name), metric(value), METRICS.get(name, "")] for name, value in run.metrics.items()]
+        rows = [[in_words(name), metric(value), metric_words(name)] for name, value in run.metrics.items()]
         yield Cells(["metric, lower is better", "value#", "what it is"], rows)
 
 

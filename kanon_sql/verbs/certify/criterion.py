@@ -7,13 +7,11 @@ from typing import Any
 
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
+from kanon_sql.verbs.certify.verify_certificate import COUNTED, HOW
 
 __all__ = ["METRICS", "criterion", "why_unproven"]
 
-METRICS = {
-    "loss": "geometric_mean", "precision": "arithmetic_mean", "height": "sum", "discernibility": None,
-    "average_class_size": None,
-}  # fmt: skip
+METRICS: Mapping[str, str | None] = {**HOW, **dict.fromkeys(COUNTED)}
 """The metrics that are written down again here, with how they aggregate columns."""
 
 

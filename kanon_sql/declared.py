@@ -1,0 +1,100 @@
+"""What is declared in a file of its own, kind by kind: a file says all of one thing, and nothing lists the files.
+
+Each kind has a register here. A file joins it when it is imported, and it is imported when its name is first asked for,
+so that a short run imports what it needs alone. What joins is described in the base class of its room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, TypeVar
+
+__all__ = ["PRIVACY_REQUIREMENTS", "QUALITY_METRICS", "SEARCH_ALGORITHMS", "Register"]
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class Register(Mapping[str, V]):
+    """What the files of a package declare, by name; what a program declares itself joins them.
+
+    It is sorted by the ``place`` of each, if there is one, and then by name.
+
+    Args:
+        what: a word for one, for messages.
+        package: the modules of which declare.
+    """
+
+    def __init__(self, what: str, package: str) -> None:
+        self.what = what
+        self.package = package
+        self._declared: dict[str, V] = {}
+
+    def add(self, name: str, declared: V, module: str) -> None:
+        """Add one.
+
+        Args:
+            name: as specs write it.
+            declared: what it is.
+            module: the one that declares it.
+
+        Raises:
+            ValueError: another one has the name.
+        """
+        if not module.startswith(f"{self.package}."):
+            self.get(name)  # a file of ours may have the name, and not be imported yet
+        if self._declared.setdefault(name, declared) is not declared:
+            raise ValueError(f"there is a {self.what} {name!r} already; give this one another name")
+
+    def declare(self, declared: type[T]) -> type[T]:
+        """Add a class by its ``name``; a decorator.
+
+        Raises:
+            ValueError: another one has the name.
+        """
+        named: Any = declared
+        self.add(named.name, named, named.__module__)
+        return declared
+
+    def forget(self, name: str) -> None:
+        """Take one back."""
+        self._declared.pop(name, None)
+
+    def load(self, name: str | None = None) -> None:
+        """Import the file of a name, if there is one; all files without a name."""
+        for module in _modules(self.package) if name is None else _modules(self.package) & {name}:
+            import_module(f"{self.package}.{module}")
+
+    def __getitem__(self, name: str) -> V:
+        """The one of a name. All files are imported where none of that name declares it."""
+        if isinstance(name, str) and name not in self._declared:
+            self.load(name)
+            if name not in self._declared:
+                self.load()
+        return self._declared[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.load()
+        return iter(sorted(self._declared, key=lambda name: (getattr(self._declared[name], "place", 0), name)))
+
+    def __len__(self) -> int:
+        self.load()
+        return len(self._declared)
+
+
+@cache
+def _modules(package: str) -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(import_module(package).__path__))
+
+
+PRIVACY_REQUIREMENTS: Register[Any] = Register("requirement", "kanon_sql.models.privacy")
+"""What a spec may ask for under ``privacy``, each beside its privacy model: ``spec.Requirement``."""
+
+QUALITY_METRICS: Register[Any] = Register("quality metric", "kanon_sql.models.quality")
+"""What a search may optimize: ``models.Metric``."""
+
+SEARCH_ALGORITHMS: Register[Any] = Register("search algorithm", "kanon_sql.search")
+"""How a search may go: ``search.Algorithm``."""
