@@ -386,7 +386,7 @@ def test_every_verb_and_option_is_in_the_reference_of_the_command_line() -> None
 
 def rows_of(name: str) -> list[list[str]]:
     """The cells of a page's tables, but for heads and rules."""
-    text = (DOCS / f"{name}.md").read_text("utf-8")
+    text = text_of(name)
     lines = re.findall(r"^\| (.*) \|$", text, re.MULTILINE)
     return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 

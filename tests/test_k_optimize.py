@@ -28,7 +28,8 @@ import kanon_sql
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.partitions import order as ordering
-from kanon_sql.models.quality import METRICS, Counts, Discernibility
+from kanon_sql.models.quality import METRICS, Counts
+from kanon_sql.models.quality.discernibility import Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
 from kanon_sql.search import one_column as path
 from kanon_sql.search.lattice import Lattice

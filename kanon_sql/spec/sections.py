@@ -347,6 +347,8 @@ def _metric_faults(metric: Any, given: Mapping[str, Any]) -> Iterator[Fault]:
         if given.get(option) is None:
             yield Fault((), f"missing {option!r}: {what}", True)
     yield from _only_of_others("metric", metric, QUALITY_METRICS, given)
+    if given.get("monotone") and metric.never_monotone is not None:
+        yield Fault(("monotone",), metric.never_monotone, True)
     if given.get("aggregate") is not None and _aggregate_of(metric.name) is None:
         having = ", ".join(name for name in QUALITY_METRICS if _aggregate_of(name) is not None)
         yield Fault(("aggregate",), f"{metric.name} has no loss per column to aggregate; {having} have", True)
