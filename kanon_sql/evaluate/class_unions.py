@@ -64,6 +64,7 @@ def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node)
         node: the vector of levels.
     """
     names = dict.fromkeys(model.quasi_identifiers for model in models if model.by_unions and model.quasi_identifiers)
+    names |= dict.fromkeys(own for model in models for own in model.sets)
     return {
         own: tuple(
             level if lookup.name in own else lookup.height for lookup, level in zip(sets.lookups, node, strict=True)
@@ -111,7 +112,7 @@ def refuse_overlaps(spec: Spec, models: Sequence[PrivacyModel]) -> None:
     """Refuse to suppress classes of sets that are no chain.
 
     Raises:
-        UnsupportedError: names two sets neither of which contains the other.
+        UnsupportedError: names two sets neither of which contains the other, or the requirement that looks at many.
     """
     if not spec.suppression.allows_some:
         return
@@ -125,6 +126,12 @@ def refuse_overlaps(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 f"k_anonymity: neither of the sets {larger_names} and {smaller_names} contains the other, and rows "
                 "suppressed for one make classes of the other smaller; use sets of which each contains the next, or a "
                 "suppression limit of 0"
+            )
+    for model in models:
+        if model.sets:
+            raise UnsupportedError(
+                f"{model.label}: rows suppressed for one set of quasi-identifiers make the classes of another smaller; "
+                "use a suppression limit of 0"
             )
 
 

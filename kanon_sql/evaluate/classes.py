@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths, with_losses
-from kanon_sql.models import PrivacyModel
+from kanon_sql.models import PrivacyModel, SetWindows
 from kanon_sql.sql import Sql, render, sql_list
 
 __all__ = [
@@ -55,8 +55,9 @@ class Frames:
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
-        unions: per set of quasi-identifiers with a requirement of its own, the expressions that its classes, which are
+        unions: per set of quasi-identifiers that a requirement is on, the expressions that its classes, which are
             unions of the classes here, are grouped by.
+        set_keys: the same where these are some of ``keys``, by their places.
     """
 
     base: Sql
@@ -66,6 +67,7 @@ class Frames:
     carried: Sequence[Sql] = ()
     summed: Sequence[Sql] = ()
     unions: Mapping[tuple[str, ...], Sequence[Sql]] = field(default_factory=dict)
+    set_keys: Mapping[tuple[str, ...], Sequence[int]] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     group_levels: Mapping[str, Sequence[int]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
@@ -128,7 +130,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     names = [measure_name(index, model) for index, model in enumerate(models)]
     unions = _unions(frames, models)
     within = _within(frames, models)
-    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions), **within}
+    sets, of_sets = _sets(frames, models)
+    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions), **sets, **within}
     widths = frames.widths if judge_widths(models) else None
     labels = {} if widths is None else widths.carried
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
@@ -178,7 +181,10 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
                 positions=any(model.needs_positions for _, model in over),
                 steps=_together(
-                    model.value_steps(name, of_class, of_value, suppresses=frames.suppresses) for name, model in over
+                    model.value_steps(
+                        name, of_class, of_value, [of_sets[own] for own in model.sets], suppresses=frames.suppresses
+                    )
+                    for name, model in over
                 )[::-1],
                 **shared,
             )
@@ -241,6 +247,26 @@ def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[st
     }
 
 
+def _sets(
+    frames: Frames, models: Sequence[PrivacyModel]
+) -> tuple[dict[str, Sql], dict[tuple[str, ...], SetWindows]]:
+    """For the sets that requirements look at besides: keys to carry along, by name, and the windows of each set."""
+    carried: dict[str, Sql] = {}
+    windows = {}
+    for number, own in enumerate(dict.fromkeys(own for model in models for own in model.sets)):
+        if own in frames.set_keys:
+            names = [frames.key_names[place] for place in frames.set_keys[own]]
+        else:
+            named = {f"s{number}_{place}": key for place, key in enumerate(frames.unions[own])}
+            carried |= named
+            names = list(named)
+        windows[own] = SetWindows(
+            of_class=render("evaluate/window", names=names),
+            of_value=render("evaluate/window", names=[*names, "value_code"]),
+        )
+    return carried, windows
+
+
 def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:
     return {name: key for keys in unions.values() for name, key in keys.items()}
 
@@ -296,7 +322,7 @@ def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
         "name": own,
         "measure": model.measure(own),
         "disclosed": model.disclosed(),
-        "second": model.second_measure() if has_second else None,
+        "second": model.second_measure(own) if has_second else None,
     }
 
 

@@ -326,6 +326,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
     values = {}
     numbered = numbered and unit is None and bool(keys) and is_alone(models) and any(map(_needs_order, models))
     numbered = numbered and not judge_widths(models)  # labels are carried along, and a number is none
+    numbered = numbered and not any(model.sets for model in models)  # nor does it tell what fewer columns have
     spans = any(model.spans for model in models)
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
@@ -347,6 +348,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         base=render("evaluate/examine/rows", value=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
+        set_keys={own: _places(grouped, own) for model in models for own in model.sets},
         keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
         facts=named,
         group_levels={name: subject.facts[name].group_levels for name in attributes},
@@ -359,6 +361,12 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         single=counted is None,
         suppresses=False,
     )
+
+
+def _places(grouped: Sequence[Column], names: Sequence[str]) -> list[int]:
+    """Where the keys of some columns stand among those of all: the columns, and what a reader sees besides."""
+    seen = [column.name for column in grouped if column.varies is not None]
+    return [place for place, name in enumerate([*(column.name for column in grouped), *seen]) if name in names]
 
 
 def _counted_keys(subject: Subject, key_names: Sequence[str]) -> list[Sql]:

@@ -5,7 +5,7 @@ Each file registers what it declares, and all files are imported when a spec is 
 
 from __future__ import annotations
 
-from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel, ShareBound
+from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel, SetWindows, ShareBound
 from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
 from kanon_sql.models.privacy.whole import Whole
 
@@ -13,6 +13,7 @@ __all__ = [
     "Background",
     "Monotonicity",
     "PrivacyModel",
+    "SetWindows",
     "ShareBound",
     "Whole",
     "forget",

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from kanon_sql.models.privacy.terms import TOLERANCE, Background, Monotonicity, ShareBound
+from kanon_sql.models.privacy.terms import TOLERANCE, Background, Monotonicity, SetWindows, ShareBound
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec import QuasiIdentifier, Requirement
 from kanon_sql.sql import Sql, identifier, render
 
-__all__ = ["TOLERANCE", "Background", "Monotonicity", "PrivacyModel", "ShareBound"]
+__all__ = ["TOLERANCE", "Background", "Monotonicity", "PrivacyModel", "SetWindows", "ShareBound"]
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,19 @@ class PrivacyModel(ABC):
     def among_classes(self) -> bool:
         """Whether the measure of a class looks at the other classes too, so that none can be judged by itself."""
         return False
+
+    @property
+    def sets(self) -> tuple[tuple[str, ...], ...]:
+        """Sets of quasi-identifiers whose classes its steps look at besides: unions of those of all of them.
+
+        A model with sets judges the classes of all sets, and is :attr:`among_classes`. Its ``least_size`` and what else
+        is said of a class by itself stay None, and what violates may not be suppressed: that shrinks other unions.
+        """
+        return ()
+
+    def with_quasi_identifiers(self, names: Sequence[str]) -> PrivacyModel:
+        """The model once the quasi-identifiers of its spec are known; itself where it has no sets of them."""
+        return self
 
     @property
     def assumption(self) -> str | None:
@@ -268,9 +281,9 @@ class PrivacyModel(ABC):
         """The thresholds that a table satisfies, from the worst second measure."""
         return {}
 
-    def second_measure(self) -> Sql:
+    def second_measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the second threshold."""
-        return render(f"models/privacy/{self.name}", part="second", **self.parameters())
+        return render(f"models/privacy/{self.name}", part="second", measure=name, **self.parameters())
 
     def measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the threshold."""
@@ -287,13 +300,16 @@ class PrivacyModel(ABC):
         """
         return render(f"models/privacy/{self.name}", part="windowed", index=index, over=over, **self.parameters())
 
-    def value_steps(self, name: str, of_class: Sql, of_value: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
+    def value_steps(
+        self, name: str, of_class: Sql, of_value: Sql, of_sets: Sequence[SetWindows], *, suppresses: bool
+    ) -> Sequence[Mapping[str, Sql]]:
         """Columns of each value of a class, in steps: those of a step see the steps before it.
 
         Args:
             name: the measure's column; columns of one's own begin with it.
             of_class: the window over a class's values.
             of_value: the window over the classes that have a value.
+            of_sets: for each of :attr:`sets`, the windows over the classes that it makes.
             suppresses: classes that violate are left out; else all classes of the table count.
         """
         return ()

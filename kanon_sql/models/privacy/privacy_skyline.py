@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
 from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief, pieces, up_to
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
@@ -147,7 +147,9 @@ class PrivacySkylineModel(PrivacyModel):
             return None
         return f"with {whole.in_words}, to lack {self.l} of them can tell which one a person has"
 
-    def value_steps(self, name: str, of_class: Sql, of_value: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
+    def value_steps(
+        self, name: str, of_class: Sql, of_value: Sql, of_sets: Sequence[SetWindows], *, suppresses: bool
+    ) -> Sequence[Mapping[str, Sql]]:
         """What a class has, its ratios for each value, the worst of the class, and of all classes with the value."""
         columns = {column: f"{name}_{column}" for column in ("held", "most", "more", "own", "worst")}
 

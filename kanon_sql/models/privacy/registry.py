@@ -108,7 +108,7 @@ def models_of(spec: Spec) -> list[PrivacyModel]:
     """The privacy models of a spec's requirements, with what their classes are made by."""
     found = []
     for requirement in spec.privacy:
-        model = model_of(requirement)
+        model = model_of(requirement).with_quasi_identifiers(tuple(spec.quasi_identifiers))
         if requirement.groups_by_others:
             others = [name for name in spec.sensitive if name != model.attribute]
             model = replace(model, quasi_identifiers=(*spec.quasi_identifiers, *others), others=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
-__all__ = ["TOLERANCE", "Background", "Monotonicity", "ShareBound"]
+from kanon_sql.sql import Sql
+
+__all__ = ["TOLERANCE", "Background", "Monotonicity", "SetWindows", "ShareBound"]
 
 TOLERANCE = 1e-9
 """How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
@@ -65,3 +68,15 @@ class ShareBound:
     most: Callable[[int], int]
     least_size: int
     values: tuple[str, ...] | None
+
+
+class SetWindows(NamedTuple):
+    """The windows over the classes that some of the quasi-identifiers make.
+
+    Attributes:
+        of_class: over such a class.
+        of_value: over the rows of such a class that have one sensitive value.
+    """
+
+    of_class: Sql
+    of_value: Sql
