@@ -10,13 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from strategies import TIMES
 
-import kanon_sql.spec as spec_package
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import QuasiIdentifier, Spec
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "spec.yml"
-SCHEMA = Path(spec_package.__file__).with_name("spec.schema.json")
 
 MINIMAL: dict[str, Any] = {
     "version": 1,

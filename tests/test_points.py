@@ -17,7 +17,7 @@ from conftest import Database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from points_oracle import Points, Row, read
-from specs import SCHEMA, refusals
+from specs import refusals
 from strategies import TIMES
 from suppressions import suppressing
 
@@ -536,7 +536,7 @@ def test_a_spec_reads_back() -> None:
     }  # fmt: skip
     assert kanon_sql.Spec.from_dict(written) == spec
     assert spec_of({"depths": [3, 2]}).hash != spec.hash
-    schema = json.loads(SCHEMA.read_text())
+    schema = kanon_sql.Spec.json_schema()
     jsonschema.validate(written, schema)
     for wrong in (None, {"columns": ["x", "y"]}):
         with pytest.raises(jsonschema.ValidationError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 import typer
 
 from kanon_sql.cli import app
+from kanon_sql.spec import Spec
 
 pytestmark = pytest.mark.xdist_group("words")  # one worker reads all sources once
 
@@ -101,6 +103,7 @@ def schemas() -> Iterator[tuple[str, str]]:
     """The JSON Schemas, whose descriptions ``kanon-sql schema`` prints."""
     for path in sorted(PACKAGE.rglob("*.schema.json")):
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    yield "kanon-sql schema spec", json.dumps(Spec.json_schema())
 
 
 def test_no_page_has_another_word() -> None:

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cli_reference
 import declared_reference
+import models_reference
 import python_reference
 import results_reference
 import spec_reference
@@ -21,6 +22,7 @@ GENERATED = {
     "algorithms": declared_reference.algorithms,
     "cli": cli_reference.markdown,
     "metrics": declared_reference.metrics,
+    "models": models_reference.markdown,
     "python": python_reference.markdown,
     "results": results_reference.markdown,
     "spec": spec_reference.markdown,

@@ -247,9 +247,7 @@ def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[st
     }
 
 
-def _sets(
-    frames: Frames, models: Sequence[PrivacyModel]
-) -> tuple[dict[str, Sql], dict[tuple[str, ...], SetWindows]]:
+def _sets(frames: Frames, models: Sequence[PrivacyModel]) -> tuple[dict[str, Sql], dict[tuple[str, ...], SetWindows]]:
     """For the sets that requirements look at besides: keys to carry along, by name, and the windows of each set."""
     carried: dict[str, Sql] = {}
     windows = {}

@@ -33,7 +33,9 @@ def to_json(data: Any) -> str:
 
 
 def result_schema() -> dict[str, Any]:
-    """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``."""
+    """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``, with what the registered models reach."""
+    from kanon_sql.models import registered
+
     schema = _schema("result.schema.json")
     for name, metric in QUALITY_METRICS.items():
         described = {"type": "number", "minimum": 0, "description": f"{metric.words}; {metric.formula}"}
@@ -42,6 +44,10 @@ def result_schema() -> dict[str, Any]:
         schema["properties"]["metrics"]["properties"][name] = described
     algorithm = schema["properties"]["search"]["anyOf"][1]["properties"]["algorithm"]
     algorithm["enum"] = [*SEARCH_ALGORITHMS, *algorithm["enum"]]
+    figures = {name: about for model in registered() for name, about in model.figures.items()}
+    schema["properties"]["achieved"]["additionalProperties"]["properties"] |= {
+        name: {"type": ["number", "null"], "description": about} for name, about in figures.items()
+    }
     return schema
 
 

@@ -32,10 +32,7 @@ def metric_words(name: str) -> str:
 LISTED = 60
 """A lattice of this many nodes is listed node by node."""
 
-_ACHIEVED = {
-    "alpha": "alpha = {}",
-    "p": "p = {}",
-    "k": "k = {}",
+_REACHED = {
     "wanted_k": "largest per-row k = {}",
     "average": "average risk = {}",
     "records_at_risk": "at risk = {}",
@@ -44,18 +41,14 @@ _ACHIEVED = {
     "k_estimated": "k = {}, estimated",
     "share": "unique in the population = {}, estimated",
     "sample_uniques": "unique in the table = {}",
-    "l": "l = {}",
-    "t": "t = {}",
     "c_above": "c > {}",
-    "c2": "c2 = {}",
-    "beta": "beta = {}",
-    "epsilon": "epsilon = {}",
     "delta_above": "delta > {}",
-    "delta_max": "delta_max = {}",
-    "m": "m = {}",
-    "theta": "theta = {}",
     "exposed_persons": "persons exposed = {}",
 }
+"""What is not said as it is named, such as ``k = 7``."""
+
+_OTHERS = ("requirement", "violating_classes", "violating_rows", "changed_persons")
+"""What a requirement has besides the figures that it reaches."""
 
 
 def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
@@ -268,12 +261,13 @@ def _refresh(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def reached(item: Mapping[str, Any]) -> str:
     """Such as ``k = 7``; a requirement without a class to hold on reaches nothing."""
+    figures = {name: value for name, value in item.items() if name not in _OTHERS and not isinstance(value, list)}
     found = [
-        form.format(metric(item[name]) if isinstance(item[name], float) else number(item[name]))
-        for name, form in _ACHIEVED.items()
-        if item.get(name) is not None
+        _REACHED.get(name, f"{name} = {{}}").format(metric(value) if isinstance(value, float) else number(value))
+        for name, value in sorted(figures.items(), key=lambda figure: figure[0] in _REACHED)
+        if value is not None
     ]
-    unbounded = any(name in item and item[name] is None for name in _ACHIEVED)
+    unbounded = None in figures.values()
     return "none" if unbounded or not found else ", ".join(found)
 
 

@@ -29,7 +29,10 @@ from kanon_sql.spec.checks import (
 )
 from kanon_sql.spec.hierarchy import FileHierarchy, QuasiIdentifier
 from kanon_sql.spec.recoding import RecodingOptions
-from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirement import (
+    Form,
+    Requirement,
+)
 from kanon_sql.spec.sections import SearchOptions
 from kanon_sql.spec.tree import TreeHierarchy
 
@@ -142,6 +145,13 @@ class DifferentialPrivacyRequirement(Requirement):
     """
 
     name: ClassVar[str] = "differential_privacy"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "differential_privacy: {epsilon: 1, delta: 1e-6, generalization: {age: 2}}",
+            "k drawn rows, where k follows from epsilon and delta: [a page of its own](differential-privacy.md)",
+            "Li, Qardaji, Su 2012; Bild, Kuhn, Prasser 2018",
+        ),
+    )
     expected: ClassVar[str] = "{epsilon: 1, delta: 1e-6, generalization: {age: 2}}"
     judged_by_table: ClassVar[bool] = False
     not_certified: ClassVar[str] = "it is a property of how a release is made, and no look at a table shows it"

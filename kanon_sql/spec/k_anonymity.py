@@ -16,6 +16,7 @@ from kanon_sql.spec.checks import (
 from kanon_sql.spec.requirement import (
     ABOUT_COLUMNS,
     Columns,
+    Form,
     Requirement,
 )
 
@@ -33,6 +34,18 @@ class KAnonymityRequirement(Requirement):
     """
 
     name: ClassVar[str] = "k_anonymity"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "k_anonymity: {k: 5}",
+            "at least k rows, or persons",
+            "Samarati 2001; Sweeney 2002",
+        ),
+        Form(
+            "k_anonymity: {column: wanted_k, default: 5}",
+            "at least as many rows, or persons, as the largest k that a row of it has",
+            "Gedik, Liu 2005",
+        ),
+    )
     expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
     definition: ClassVar[str] = (
         "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney "

@@ -16,7 +16,13 @@ from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, qu
 from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Columns, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Columns,
+    Form,
+    Requirement,
+)
 from kanon_sql.spec.sections import SearchOptions
 
 if TYPE_CHECKING:
@@ -51,6 +57,14 @@ class MInvarianceRequirement(Requirement):
     """
 
     name: ClassVar[str] = "m_invariance"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "m_invariance: {attribute: diagnosis, m: 3, history: visits_history}",
+            "m rows with different values each, and for a person who was released before the same set of values: "
+            "[a page of its own](../how-to/ledger.md#when-the-table-changes)",
+            "Xiao, Tao 2007",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., m: 2, history: visits_history}"
     judged_by_table: ClassVar[bool] = False
     not_certified: ClassVar[str] = "it is a property of a sequence of releases, and not of one"

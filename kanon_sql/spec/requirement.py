@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
@@ -28,6 +28,7 @@ __all__ = [
     "LISTED",
     "Attribute",
     "Columns",
+    "Form",
     "Others",
     "Reference",
     "Requirement",
@@ -78,11 +79,26 @@ LISTED = ("values", "allow_positive", "forbid_negative")
 """The parameters that list values of a sensitive attribute."""
 
 
+class Form(NamedTuple):
+    """One way to write a requirement, as the documentation lists it.
+
+    Attributes:
+        written: an item of ``privacy``, in YAML.
+        asks: what every class has then, after the words "every class has".
+        source: of the literature.
+    """
+
+    written: str
+    asks: str
+    source: str
+
+
 class Requirement(Part):
     """A requirement, written as a mapping with its name as the only key. Each has a class of its own.
 
     Attributes:
         name: the key.
+        forms: how it is written, with what it asks then, for the documentation.
         definition: what it promises, in a sentence for a reader who knows no formulas; None for none.
         not_certified: why no certificate claims it; None where a definition in plain SQL stands there, or where the
             requirement is not of this package.
@@ -92,6 +108,7 @@ class Requirement(Part):
     """
 
     name: ClassVar[str]
+    forms: ClassVar[tuple[Form, ...]] = ()
     definition: ClassVar[str | None] = None
     not_certified: ClassVar[str | None] = None
     judged_by_table: ClassVar[bool] = True

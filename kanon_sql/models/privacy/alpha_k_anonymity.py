@@ -14,7 +14,13 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel,
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked, integer, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement, Values
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Form,
+    Requirement,
+    Values,
+)
 
 __all__ = ["AlphaKAnonymityModel", "AlphaKAnonymityRequirement"]
 
@@ -30,6 +36,13 @@ class AlphaKAnonymityRequirement(Requirement):
     """
 
     name: ClassVar[str] = "alpha_k_anonymity"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "alpha_k_anonymity: {attribute: diagnosis, alpha: 0.5, k: 5}",
+            "k rows, and no value with a share above alpha",
+            "Wong, Li, Fu, Wang 2006",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., alpha: 0.5, k: 5}"
     definition: ClassVar[str] = (
         "Every class has at least k rows, and no sensitive value has a share of it above alpha (Wong, Li, Fu, "

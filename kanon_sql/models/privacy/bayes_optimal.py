@@ -12,7 +12,12 @@ from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, P
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec import format_table_name, table_name
 from kanon_sql.spec.checks import Fault, checked, share, text, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Form,
+    Requirement,
+)
 
 __all__ = ["BayesOptimalModel", "BayesOptimalRequirement"]
 
@@ -34,6 +39,14 @@ class BayesOptimalRequirement(Requirement):
     """
 
     name: ClassVar[str] = "bayes_optimal"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "bayes_optimal: {attribute: diagnosis, theta: 0.3}",
+            "no person for which the release changes the belief in a value by more than theta; with `delta` and "
+            "`epsilon`, no positive and no negative disclosure",
+            "Machanavajjhala et al. 2007, section 3",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., background: ..., theta: 0.2}"
     definition: ClassVar[str] = (
         "The release changes no attacker's belief in a person's value by more than theta (Machanavajjhala et "

@@ -10,7 +10,14 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import checked, choice, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_REFERENCE,
+    Attribute,
+    Form,
+    Reference,
+    Requirement,
+)
 
 __all__ = ["BasicBetaLikeness", "BetaLikenessRequirement", "EnhancedBetaLikeness"]
 
@@ -26,6 +33,13 @@ class BetaLikenessRequirement(Requirement):
     """
 
     name: ClassVar[str] = "beta_likeness"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "beta_likeness: {attribute: diagnosis, beta: 1}",
+            "(q - p) / p at most min(beta, -ln p), for values with q > p; kind `basic`: at most beta",
+            "Cao, Karras 2012",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., beta: 1}"
     definition: ClassVar[str] = (
         "No value is more frequent in a class than in the whole table by more than a factor that beta bounds "

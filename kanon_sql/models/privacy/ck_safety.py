@@ -12,7 +12,12 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked, fail, integer, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Form,
+    Requirement,
+)
 from kanon_sql.sql import Sql, render
 
 __all__ = ["ABOUT_BELIEF", "Belief", "CKSafetyModel", "CKSafetyRequirement", "pieces", "up_to"]
@@ -57,6 +62,14 @@ class CKSafetyRequirement(Requirement):
     """
 
     name: ClassVar[str] = "ck_safety"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "ck_safety: {attribute: diagnosis, c: 0.7, k: 2}",
+            "no person whose value is believed with probability c by an attacker who knows [any k "
+            "implications](#background-knowledge)",
+            "Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., c: 0.7, k: 2}"
     definition: ClassVar[str] = (
         "No value of any person is believed with the probability c, by an attacker who knows any k "

@@ -10,7 +10,14 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import checked, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_REFERENCE,
+    Attribute,
+    Form,
+    Reference,
+    Requirement,
+)
 
 __all__ = ["DeltaDisclosureModel", "DeltaDisclosureRequirement"]
 
@@ -25,6 +32,13 @@ class DeltaDisclosureRequirement(Requirement):
     """
 
     name: ClassVar[str] = "delta_disclosure"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "delta_disclosure: {attribute: diagnosis, delta: 1.5}",
+            "&#124;log2(q / p)&#124; below delta, for every value of the table",
+            "Brickell, Shmatikov 2008",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., delta: 1.5}"
     definition: ClassVar[str] = (
         "The shares of every value in a class and in the table differ by a factor that delta bounds "

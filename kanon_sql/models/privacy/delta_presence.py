@@ -18,6 +18,7 @@ from kanon_sql.spec.population import (
     OfPopulation,
     Population,
 )
+from kanon_sql.spec.requirement import Form
 from kanon_sql.sql import Sql, render
 
 __all__ = ["DeltaPresenceModel", "DeltaPresenceRequirement"]
@@ -34,6 +35,14 @@ class DeltaPresenceRequirement(OfPopulation):
     """
 
     name: ClassVar[str] = "delta_presence"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "delta_presence: {population: census, delta_max: 0.5}",
+            "rows over persons of the population who look like it, at most delta_max (and at least `delta_min`, "
+            "no person of the population being left out)",
+            "Nergiz, Atzori, Clifton 2007",
+        ),
+    )
     expected: ClassVar[str] = "{population: ..., delta_max: 0.5}"
     definition: ClassVar[str] = (
         "The probability that a person of the population is in the release lies between two bounds (Nergiz, "

@@ -11,7 +11,14 @@ from pydantic import Field, WithJsonSchema
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import Fault, checked, choice, the_number
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_REFERENCE,
+    Attribute,
+    Form,
+    Reference,
+    Requirement,
+)
 
 __all__ = ["EpsilonPrivacyModel", "EpsilonPrivacyRequirement"]
 
@@ -35,6 +42,14 @@ class EpsilonPrivacyRequirement(Requirement):
     """
 
     name: ClassVar[str] = "epsilon_privacy"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "epsilon_privacy: {attribute: diagnosis, epsilon: 2.5, stubbornness: 100}",
+            "no person whose presence moves a belief by more than a factor epsilon, for an attacker [of that "
+            "stubbornness](#background-knowledge)",
+            "Machanavajjhala, Gehrke, Goetz 2009",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., epsilon: 2.5, stubbornness: 100}"
     definition: ClassVar[str] = (
         "That a person is in the table moves no belief in their value by more than a factor epsilon "

@@ -20,7 +20,10 @@ from kanon_sql.spec.population import (
     SamplingFraction,
     Significance,
 )
-from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirement import (
+    Form,
+    Requirement,
+)
 
 __all__ = ["KMapModel", "KMapRequirement"]
 
@@ -40,6 +43,19 @@ class KMapRequirement(OfPopulation):
     """
 
     name: ClassVar[str] = "k_map"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "k_map: {population: census, k: 5}",
+            "at least k persons of a population who look like it",
+            "Sweeney 2001",
+        ),
+        Form(
+            "k_map: {sampling_fraction: 0.01, k: 20}",
+            "enough rows, or persons, that it [hardly](#estimates-of-a-population) stands for fewer than k of the"
+            " population; an estimate",
+            "El Emam, Dankar 2008",
+        ),
+    )
     expected: ClassVar[str] = "{population: ..., k: 5}, or {sampling_fraction: 0.01, k: 5}"
     definition: ClassVar[str] = (
         "Every row stands for at least k persons of a population; where none is named, this is estimated "

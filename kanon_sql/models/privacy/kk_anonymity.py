@@ -11,7 +11,10 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import Fault, checked, choice, integer
-from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirement import (
+    Form,
+    Requirement,
+)
 
 __all__ = ["KKAnonymityModel", "KKAnonymityRequirement"]
 
@@ -32,6 +35,15 @@ class KKAnonymityRequirement(Requirement):
     """
 
     name: ClassVar[str] = "kk_anonymity"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "kk_anonymity: {k: 5}",
+            "rows that cover at least k records of the source each, and no record that fewer than k rows cover: "
+            "[(k,k)](#k-anonymity-revisited); kind `1k`, `k1`: one of both; `global_1k`: records with at least k "
+            "matches",
+            "Gionis, Mazza, Tassa 2008",
+        ),
+    )
     expected: ClassVar[str] = "{k: 5} or a whole number, or {k: 5, kind: global_1k}"
     definition: ClassVar[str] = (
         "Every row fits k records of the source, every record k rows, or one of both, as its kind says. It is "

@@ -37,6 +37,7 @@ from kanon_sql.spec.requirement import (
     ABOUT_OTHERS,
     Attribute,
     Columns,
+    Form,
     Others,
     Requirement,
     Values,
@@ -74,6 +75,35 @@ class LDiversityRequirement(Requirement):
     """
 
     name: ClassVar[str] = "l_diversity"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "l_diversity: {attribute: diagnosis, l: 3}",
+            "at least l different values",
+            "Machanavajjhala et al. 2007",
+        ),
+        Form(
+            "l_diversity: {attribute: diagnosis, l: 3, kind: entropy}",
+            "values with entropy of at least ln l",
+            "Machanavajjhala et al. 2007",
+        ),
+        Form(
+            "l_diversity: {attribute: diagnosis, l: 3, kind: entropy, estimator: grassberger}",
+            "at least l different values, that are [estimated](#entropy-by-estimate) to come from an entropy of "
+            "at least ln l",
+            "Grassberger 2003; Stammler, Katzenbeisser, Hamacher 2016",
+        ),
+        Form(
+            "l_diversity: {attribute: diagnosis, l: 3, kind: recursive, c: 2}",
+            "r1 < c (r_l + ... + r_m), counts in descending order",
+            "Machanavajjhala et al. 2007",
+        ),
+        Form(
+            "l_diversity: {attribute: diagnosis, l: 3, kind: npd_recursive, c: 2, allow_positive: [healthy]}",
+            "r1 < c (r_l + ... + r_m), except for values that may be disclosed, and a share of at least c2 of "
+            "each value that must not be excluded",
+            "Machanavajjhala et al. 2007, section 4.3",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., l: 3, kind: distinct}"
     definition: ClassVar[str] = (
         "The sensitive attribute has at least l well-represented values in every class, by the kind that is "

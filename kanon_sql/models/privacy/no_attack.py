@@ -22,6 +22,7 @@ from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import Fault
 from kanon_sql.spec.population import ABOUT_POPULATION, OfPopulation, Population
 from kanon_sql.spec.prices import ABOUT_COST, ABOUT_GAIN, Cost, Price
+from kanon_sql.spec.requirement import Form
 
 __all__ = ["NoAttackModel", "NoAttackPopulationModel", "NoAttackRequirement", "OfAttacker"]
 
@@ -59,6 +60,14 @@ class NoAttackRequirement(OfAttacker):
     """No attack on a record pays: what it costs is more than what it gains, times the probability of success."""
 
     name: ClassVar[str] = "no_attack"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "no_attack: {gain: 300, cost: 4}",
+            "more rows, or persons, than gain over cost: what an attack costs is more than it gains, times the "
+            "probability of success; with a `population`, as many persons of it",
+            "Wan et al. 2015",
+        ),
+    )
     expected: ClassVar[str] = "{gain: 300, cost: 4}"
     definition: ClassVar[str] = (
         "Finding a person is expected to cost an attacker more than it gains, at the prices that are named "

@@ -12,7 +12,12 @@ from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import Fault, checked, integer
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Form,
+    Requirement,
+)
 
 __all__ = ["PSensitiveModel", "PSensitiveRequirement"]
 
@@ -27,6 +32,13 @@ class PSensitiveRequirement(Requirement):
     """
 
     name: ClassVar[str] = "p_sensitive_k_anonymity"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "p_sensitive_k_anonymity: {attribute: diagnosis, p: 2, k: 5}",
+            "k rows and p different values",
+            "Truta, Vinay 2006",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., p: 2, k: 5}"
     definition: ClassVar[str] = "Every class has at least k rows and p different sensitive values (Truta, Vinay 2006)."
 

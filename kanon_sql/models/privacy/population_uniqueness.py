@@ -11,7 +11,10 @@ from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import checked, choice, the_number
 from kanon_sql.spec.checks import share as a_share
-from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirement import (
+    Form,
+    Requirement,
+)
 
 __all__ = ["PopulationUniquenessModel", "PopulationUniquenessRequirement"]
 
@@ -28,6 +31,14 @@ class PopulationUniquenessRequirement(Requirement):
     """
 
     name: ClassVar[str] = "population_uniqueness"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "population_uniqueness: {share: 0.001, sampling_fraction: 0.01}",
+            "all classes together are such that at most this share of the population is estimated to be unique in"
+            " it; an [estimate](#estimates-of-a-population)",
+            "Dankar, El Emam, Neisa, Roffey 2012",
+        ),
+    )
     expected: ClassVar[str] = "{share: 0.001, sampling_fraction: 0.01}"
     definition: ClassVar[str] = (
         "At most a share of the population is estimated to be unique in it (Dankar et al. 2012)."

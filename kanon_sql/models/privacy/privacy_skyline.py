@@ -13,7 +13,12 @@ from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief, pieces, up_
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    Attribute,
+    Form,
+    Requirement,
+)
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PrivacySkylineModel", "PrivacySkylineRequirement"]
@@ -33,6 +38,14 @@ class PrivacySkylineRequirement(Requirement):
     """
 
     name: ClassVar[str] = "privacy_skyline"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "privacy_skyline: {attribute: diagnosis, l: 1, k: 3, m: 0, c: 0.7}",
+            "the same for an attacker who knows l values that the person does not have, k others' values, and m "
+            "persons [who would not have a value alone](#background-knowledge)",
+            "Chen, LeFevre, Ramakrishnan 2007",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., l: 1, k: 3, m: 0, c: 0.7}"
     definition: ClassVar[str] = (
         "No value of any person is believed with the probability c, by an attacker who knows a number of "

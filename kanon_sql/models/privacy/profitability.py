@@ -22,6 +22,7 @@ from kanon_sql.models.privacy.no_attack import OfAttacker
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.prices import ABOUT_BENEFIT, ABOUT_LOSS, Cost, Price, Prices
+from kanon_sql.spec.requirement import Form
 
 __all__ = ["ProfitabilityModel", "ProfitabilityPopulationModel", "ProfitabilityRequirement"]
 
@@ -35,6 +36,15 @@ class ProfitabilityRequirement(OfAttacker):
     """
 
     name: ClassVar[str] = "profitability"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "profitability: {benefit: 1200, loss: 300, gain: 300, cost: 4}",
+            "labels narrow enough, and rows or persons enough, that a record [earns its publisher "
+            "something](#every-record-earns-something) after what an attack is expected to cost; with a "
+            "`population`, persons of it enough",
+            "Wan et al. 2015",
+        ),
+    )
     expected: ClassVar[str] = Prices.expected
     definition: ClassVar[str] = (
         "Every record earns its publisher more than an attack on it is expected to cost, at the prices that "

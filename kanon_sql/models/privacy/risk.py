@@ -25,6 +25,7 @@ from kanon_sql.spec.population import (
     SamplingFraction,
     Significance,
 )
+from kanon_sql.spec.requirement import Form
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PopulationRiskModel", "RiskEstimateModel", "RiskModel", "RiskRequirement"]
@@ -50,6 +51,31 @@ class RiskRequirement(OfPopulation):
     """
 
     name: ClassVar[str] = "risk"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "risk: {average: 0.05, highest: 0.2, records_at_risk: 0}",
+            "a size of at least 1 / highest, and all classes together are at most average times the records",
+            "El Emam 2013; Dankar, El Emam 2010",
+        ),
+        Form(
+            "risk: {attacker: journalist, population: census, average: 0.05, highest: 0.2}",
+            "at least 1 / highest persons of the population who look like it, and no fewer than records; all "
+            "classes together have an [average risk](#risk-by-attacker) of at most average",
+            "El Emam 2013; Dankar, El Emam 2010",
+        ),
+        Form(
+            "risk: {attacker: journalist, sampling_fraction: 0.01, highest: 0.05}",
+            "as many rows, or persons, as the estimated k-map for 1 / highest asks for; an "
+            "[estimate](#estimates-of-a-population)",
+            "El Emam, Dankar 2008",
+        ),
+        Form(
+            "risk: {attacker: marketer, population: census, average: 0.05}",
+            "no more records than persons of the population who look like it; of all classes together at most "
+            "average of the records are expected to be matched",
+            "Dankar, El Emam 2010",
+        ),
+    )
     expected: ClassVar[str] = "{average: 0.05, highest: 0.2, records_at_risk: 0}"
     definition: ClassVar[str] = (
         "The risk of being found is at or below thresholds, for the record that is easiest to find, on "

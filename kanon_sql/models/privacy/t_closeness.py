@@ -27,6 +27,7 @@ from kanon_sql.spec.requirement import (
     ABOUT_OTHERS,
     ABOUT_REFERENCE,
     Attribute,
+    Form,
     Others,
     Reference,
     Requirement,
@@ -56,6 +57,23 @@ class TClosenessRequirement(Requirement):
     """
 
     name: ClassVar[str] = "t_closeness"
+    forms: ClassVar[tuple[Form, ...]] = (
+        Form(
+            "t_closeness: {attribute: diagnosis, t: 0.3}",
+            "half the sum of &#124;q - p&#124; at most t",
+            "Li, Li, Venkatasubramanian 2007",
+        ),
+        Form(
+            "t_closeness: {attribute: income, t: 0.3, distance: ordered}",
+            "the earth mover's distance by rank at most t",
+            "Li, Li, Venkatasubramanian 2007, section 5.1",
+        ),
+        Form(
+            "t_closeness: {attribute: diagnosis, t: 0.3, distance: hierarchical, hierarchy: {file: diagnosis.csv}}",
+            "the earth mover's distance by a hierarchy at most t",
+            "Li, Li, Venkatasubramanian 2007, section 5.1",
+        ),
+    )
     expected: ClassVar[str] = "{attribute: ..., t: 0.3}"
     definition: ClassVar[str] = (
         "In every class the sensitive attribute is distributed as in the whole table, up to the distance t "
