@@ -63,9 +63,9 @@ def limit_seconds(
 def process(verb: str, spec: Path, database: Path, flags: Sequence[str]) -> tuple[float, dict[str, Any]]:
     """One whole process of the command line, and its JSON."""
     command = [sys.executable, "-m", "kanon_sql", verb, str(spec), "-d", str(database)]
-    command += ["--format", "json", "--quiet", "--threads", str(THREADS), *flags]
+    command += ["--format", "json", "--quiet", "--set", f"threads={THREADS}", *flags]
     if verb == "anonymize":
-        command.append("--no-manifest-file")
+        command += ["--manifest", "none"]
     started = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - started
@@ -106,7 +106,7 @@ def run_case(
         memory: the memory limit of the runs and of the limit.
     """
     if memory is not None:
-        flags = (*flags, "--memory-limit", memory)
+        flags = (*flags, "--set", f"memory_limit={memory}")
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         database = directory / "bench.duckdb"
@@ -152,7 +152,7 @@ def run_case(
 CASES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "adult-optimal": lambda adult, repeat: run_case("plan", "optimal", None, adult, repeat),
     "adult-minimal": lambda adult, repeat: run_case(
-        "plan", "optimal", None, adult, repeat, "--all-minimal", naive=True
+        "plan", "optimal", None, adult, repeat, "--show", "minimal", naive=True
     ),
     "adult-incognito": lambda adult, repeat: run_case("plan", "incognito", None, adult, repeat),
     "adult-samarati": lambda adult, repeat: run_case("plan", "samarati", None, adult, repeat),

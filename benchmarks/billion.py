@@ -167,8 +167,8 @@ def measure(files: Path, rows: int, memory: str, hierarchies: dict[str, Any]) ->
             )
         )
         command = [sys.executable, "-m", "kanon_sql", "anonymize", str(spec), "-d", f"{name}/release.duckdb"]
-        command += ["--threads", str(THREADS), "--memory-limit", memory, "--format", "json", "--quiet"]
-        release = watched([*command, "--no-manifest-file"], Path(name))
+        command += ["--set", f"threads={THREADS},memory_limit={memory}", "--format", "json", "--quiet"]
+        release = watched([*command, "--manifest", "none"], Path(name))
     result = json.loads(release.pop("output"))
     assert result["rows"]["source"] == rows, result["rows"]
     return {

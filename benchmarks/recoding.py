@@ -89,7 +89,7 @@ def main() -> None:
 
 def measured(database: Path, file: Path | None, spec: Path, given: argparse.Namespace) -> str:
     """The figures of one spec, in columns."""
-    flags = [] if given.memory is None else ["--memory-limit", given.memory]
+    flags = [] if given.memory is None else ["--set", f"memory_limit={given.memory}"]
     seconds, results = zip(*(in_process(database, spec, flags) for _ in range(given.repeats)), strict=True)
     source = "adult" if file is None else f"read_parquet('{file}')"
     names = QUASI_IDENTIFIERS[: given.columns]

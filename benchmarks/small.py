@@ -30,7 +30,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "python": ("pass", []),
     "outside": (OUTSIDE, []),
     "import": (OUTSIDE + "import kanon_sql.cli.verbs.plan, kanon_sql.verbs.plan, kanon_sql.report.text", []),
-    "plan": (MAIN, ["plan", "optimal.yml", "-d", "adult.duckdb", "--beside", "none"]),
+    "plan": (MAIN, ["plan", "optimal.yml", "-d", "adult.duckdb", "--compare-recoding", "none"]),
     "plan, and local recoding": (MAIN, ["plan", "optimal.yml", "-d", "adult.duckdb"]),
 }
 

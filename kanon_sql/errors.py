@@ -175,7 +175,7 @@ class DatabaseError(KanonError):
 
 
 class QueryTimeout(DatabaseError):
-    """A statement ran longer than ``--timeout`` and was cancelled."""
+    """A statement ran longer than ``--set timeout`` and was cancelled."""
 
 
 class InternalError(KanonError):

@@ -34,10 +34,21 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "apply", "refresh", "check", "audit", "risk",
-         "certify", "report", "compare", "ledger", "tabulate", "cloak", "perturb", "render", "dbt", "sqlmesh", "clean",
-         "doctor", "schema")  # fmt: skip
+GROUPS = ("release", "publish", "parties", "pipeline")
+VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "release refresh", "release apply",
+         "release evidence", "release certify", "release ledger", "check", "audit", "risk", "report", "compare",
+         "publish table", "publish positions", "publish perturbed", "publish check", "parties plan",
+         "parties anonymize", "pipeline render", "pipeline estimate", "pipeline dbt", "pipeline sqlmesh",
+         "pipeline schema", "doctor", "clean")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
+
+
+def command_of(verb: str) -> Any:
+    """A verb's command; the group stands before its name."""
+    found = COMMAND
+    for word in verb.split():
+        found = found.commands[word]
+    return found
 
 
 def run(*arguments: str | Path, **options: Any) -> Any:

@@ -199,7 +199,7 @@ def test_the_command_line_tells_no_value_unless_asked(tmp_path: Any, monkeypatch
         "version: 1\nsource: s\nrelease: r\nquasi_identifiers: {q: }\nsensitive: [d]\nprivacy: [{k_anonymity: 2}]\n"
     )
     (tmp_path / "d.csv").write_text(f"{SECRET};group;*\nother;other;*\n")
-    command = ["audit", "spec.yml", "-d", "clinic.duckdb", "--external", "e", "--hierarchy", "d=d.csv"]
+    command = ["audit", "spec.yml", "-d", "clinic.duckdb", "--external", "e", "--set", "hierarchy=d=d.csv"]
     hidden = CliRunner().invoke(app, [*command, "--earlier", "e"])
     assert hidden.exit_code == 1, hidden.output
     assert SECRET not in hidden.output
@@ -211,7 +211,7 @@ def test_the_command_line_tells_no_value_unless_asked(tmp_path: Any, monkeypatch
     data = json.loads(CliRunner().invoke(app, [*command, "--format", "json"]).stdout)
     jsonschema.Draft202012Validator(audit_schema()).validate(data)
     assert SECRET not in json.dumps(data)
-    refused = CliRunner().invoke(app, [*command, "--hierarchy", "d"])
+    refused = CliRunner().invoke(app, [*command, "--set", "hierarchy=d"])
     assert refused.exit_code == 2
 
 
@@ -223,9 +223,9 @@ def test_the_schema_names_every_attack_and_key(database: Database, secretive: Sp
     keys = schema["$defs"]["attack"]["properties"]
     assert set(keys["name"]["enum"]) == NAMES
     assert set(data["attacks"][0]) == set(keys)
-    printed = CliRunner().invoke(app, ["schema", "--audit"])
+    printed = CliRunner().invoke(app, ["pipeline", "schema", "audit"])
     assert json.loads(printed.stdout) == schema
-    assert CliRunner().invoke(app, ["schema", "--audit", "--result"]).exit_code == 2
+    assert CliRunner().invoke(app, ["pipeline", "schema", "audits"]).exit_code == 2
 
 
 # --- Every engine -------------------------------------------------------------------------------

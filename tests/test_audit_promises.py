@@ -160,11 +160,11 @@ def test_an_audit_writes_its_report_and_refuses_a_path_first(tmp_path: Path) -> 
         connection.execute("CREATE TABLE r AS FROM s")
     spec = tmp_path / "spec.yml"
     spec.write_text(json.dumps(small_spec().to_dict()))
-    refused = run("audit", spec, "-d", path, "--report", tmp_path / "no" / "x.html")
+    refused = run("audit", spec, "-d", path, "-o", tmp_path / "no" / "x.html")
     assert refused.exit_code == 2
     assert "existing directory" in refused.output.replace("\n", " ")
     command = ["audit", spec, "-d", path, "-q"]
-    assert run(*command, "--report", tmp_path / "audit.html").exit_code == 1
+    assert run(*command, "-o", tmp_path / "audit.html").exit_code == 1
     page = (tmp_path / "audit.html").read_text("utf-8")
     for words in ("Attacks expose people", "homogeneity", "largest share of one value in a class", "Not run"):
         assert words in page

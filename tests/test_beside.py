@@ -1,4 +1,4 @@
-"""``plan --beside``: what another recoding would lose instead."""
+"""``plan --compare-recoding``: what another recoding would lose instead."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def test_nothing_is_tried_by_itself_beside_a_plan_that_loses_nothing() -> None:
 
 @pytest.mark.slow
 def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
-    arguments = ["plan", "spec.yml", "-d", "clinic.duckdb", "--beside", "local", "-q"]
+    arguments = ["plan", "spec.yml", "-d", "clinic.duckdb", "--compare-recoding", "local", "-q"]
     assert "local:fast instead would lose" in run(*arguments).stdout
     assert json.loads(run(*arguments, "--format", "json").stdout)["beside"]["recoding"] == "local:fast"
     assert "unknown recoding; did you mean 'local'?" in refused(
-        run("plan", "spec.yml", "-d", "clinic.duckdb", "--beside", "locale"), 2
+        run("plan", "spec.yml", "-d", "clinic.duckdb", "--compare-recoding", "locale"), 2
     )
 
 
@@ -122,8 +122,8 @@ def test_local_recoding_beside_full_domain(clinic: Path) -> None:
 @pytest.mark.slow
 def test_a_plan_says_by_itself_what_local_recoding_would_lose_where_that_is_quick(clinic: Path) -> None:
     plain = ("plan", "spec.yml", "-d", "clinic.duckdb", "-q", "--format", "json")
-    quick, left_out = (json.loads(run(*plain, *more).stdout) for more in ((), ("--beside", "none")))
-    instead = json.loads(run(*plain, "--beside", "local").stdout)
+    quick, left_out = (json.loads(run(*plain, *more).stdout) for more in ((), ("--compare-recoding", "none")))
+    instead = json.loads(run(*plain, "--compare-recoding", "local").stdout)
     assert quick["beside"] == instead["beside"]
     assert left_out["beside"] is None
     assert quick["cost"]["source_scans"] == left_out["cost"]["source_scans"] == 1

@@ -76,7 +76,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }.items():
         made[name] = directory / f"{name}.html"
         verb, spec, *more = arguments
-        result = run(verb, directory / spec, "-d", directory / "clinic.duckdb", *more, "--report", made[name], "-q")
+        result = run(verb, directory / spec, "-d", directory / "clinic.duckdb", *more, "-o", made[name], "-q")
         assert result.exit_code in (0, 1), result.output
     return made
 

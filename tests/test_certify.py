@@ -895,7 +895,7 @@ def test_the_json_keeps_to_its_schema(certified: tuple[Database, Path]) -> None:
     validator = jsonschema.Draft202012Validator(certificate_schema())
     content = json.loads((directory / "certificate.json").read_bytes())
     validator.validate(content)
-    assert json.loads(run("schema", "--certificate").stdout) == certificate_schema()
+    assert json.loads(run("pipeline", "schema", "certificate").stdout) == certificate_schema()
     assert content["made"]["by"] == "The data office"
     assert {path.name for path in directory.iterdir()} == {
         "certificate.json", "certificate.sha256", "sql", "verify_certificate.py", "open_database.py",
@@ -997,7 +997,7 @@ def test_a_certificate_from_the_command_line(clinic: Path) -> None:
     (clinic / "public.pem").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     other = Ed25519PrivateKey.generate().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     (clinic / "other.pem").write_bytes(other)
-    made = run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--sign", "key.pem")
+    made = run("release", "certify", "spec.yml", "-d", "clinic.duckdb", "-o", "proof", "--sign", "key.pem")
     assert made.exit_code == 0, made.output
     assert made.stdout.startswith("PASS  certified ")
     directory, database = clinic / "proof", clinic / "clinic.duckdb"
@@ -1013,7 +1013,7 @@ def test_a_certificate_from_the_command_line(clinic: Path) -> None:
     forged(directory, {**content, "made": {**content["made"], "by": "somebody else"}})
     assert verified_by_itself(directory, database).returncode == 0  # of who it was, the database knows nothing
     assert verified_by_itself(directory, database, "--key", str(clinic / "public.pem")).returncode == 1
-    again = run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--format", "json")
+    again = run("release", "certify", "spec.yml", "-d", "clinic.duckdb", "-o", "proof", "--format", "json")
     assert again.exit_code == 0
     assert json.loads(again.stdout)["verdict"] == "pass"
     assert not (directory / "certificate.sig").exists()  # it was that of the certificate before
@@ -1072,5 +1072,7 @@ def test_refusals(database: Database, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_missing_key_is_told_before_anything_is_read(clinic: Path) -> None:
-    message = refused(run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--sign", "none.pem"), 2)
+    message = refused(
+        run("release", "certify", "spec.yml", "-d", "clinic.duckdb", "-o", "proof", "--sign", "none.pem"), 2
+    )
     assert "--sign none.pem" in message

@@ -178,9 +178,9 @@ def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypat
 def test_distributions_are_for_something_that_shows_them(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(CLOSE)
-    arguments = ["plan", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--distributions", "-q"]
-    assert "--distributions is for --report PATH and --format json" in refused(run(*arguments), 2)
-    result = run(*arguments, "--format", "json", "--report", tmp_path / "r.html")
+    arguments = ["plan", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--show", "distributions", "-q"]
+    assert "--show distributions is for --output PATH.html and --format json" in refused(run(*arguments), 2)
+    result = run(*arguments, "--format", "json", "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert [item["name"] for item in json.loads(result.stdout)["details"]["distributions"]] == [
         "age", "zip", "diagnosis"

@@ -43,7 +43,7 @@ def test_anonymize_publishes_and_says_so(published: Any) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [(), ("--format", "json")])
 def test_anonymize_quietly_without_a_manifest_file(clinic: Path, arguments: tuple[str, ...]) -> None:
-    result = run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--no-manifest-file", "-q", *arguments)
+    result = run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--manifest", "none", "-q", *arguments)
     assert result.exit_code == 0
     assert result.stderr == ""
     assert not list(clinic.glob("*.json"))
@@ -57,7 +57,6 @@ def test_anonymize_writes_the_manifest_where_told(clinic: Path) -> None:
 
 def test_anonymize_refuses_what_cannot_work_before_it_starts(clinic: Path) -> None:
     base = ("anonymize", "spec.yml", "-d", "clinic.duckdb")
-    assert "exclude each other" in refused(run(*base, "--manifest", "m", "--no-manifest-file"), 2)
     assert "existing directory" in refused(run(*base, "--manifest", "nowhere/m.json"), 2)
     assert "would vanish" in refused(run("anonymize", "spec.yml"), 2)
     assert tables(clinic / "clinic.duckdb") == ["visits"]
@@ -68,7 +67,7 @@ def test_plan_shows_runners_up_and_all_minimal_nodes_and_writes_nothing(publishe
     before = (directory / "clinic.duckdb").read_bytes()
     other = directory / "other.yml"
     other.write_text(SPEC.replace("k: 5", "k: 12"))
-    result = run("plan", other, "-d", directory / "clinic.duckdb", "--all-minimal")
+    result = run("plan", other, "-d", directory / "clinic.duckdb", "--show", "minimal")
     assert result.exit_code == 0
     assert "Runners-up" in result.stdout
     assert "All k-minimal generalizations\n  levels in the order age, zip\n  [" in result.stdout
@@ -106,10 +105,10 @@ def test_a_requirement_that_cannot_be_met_is_exit_code_1_and_publishes_nothing(c
 
 @pytest.mark.slow
 def test_render_needs_no_database(clinic: Path) -> None:
-    result = run("render", "spec.yml", "--dialect", "postgres", "--node", "age=1", "--node", "zip=2")
+    result = run("pipeline", "render", "spec.yml", "--dialect", "postgres", "--node", "age=1", "--node", "zip=2")
     assert result.exit_code == 0, result.stderr
     assert "GROUP BY" in result.stdout
-    stages = json.loads(run("render", "spec.yml", "--format", "json").stdout)
+    stages = json.loads(run("pipeline", "render", "spec.yml", "--format", "json").stdout)
     assert stages
     assert all(isinstance(statements, list) for statements in stages.values())
 
@@ -125,7 +124,7 @@ def test_init_writes_a_spec_that_loads(clinic: Path) -> None:
 
 
 def test_demo_makes_what_it_promises(tmp_path: Path) -> None:
-    result = run("demo", tmp_path, "--format", "json", "-v")
+    result = run("demo", "-o", tmp_path, "--format", "json", "-v")
     assert result.exit_code == 0, result.stderr
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(result.stdout))
     assert {"demo.duckdb", "demo.yml", "hierarchies"} <= {path.name for path in tmp_path.iterdir()}
@@ -137,8 +136,8 @@ def test_demo_makes_what_it_promises(tmp_path: Path) -> None:
 def test_schema_prints_the_committed_schemas() -> None:
     from kanon_sql.spec import Spec
 
-    assert json.loads(run("schema").stdout) == Spec.json_schema()
-    assert json.loads(run("schema", "--result").stdout) == result_schema()
+    assert json.loads(run("pipeline", "schema").stdout) == Spec.json_schema()
+    assert json.loads(run("pipeline", "schema", "result").stdout) == result_schema()
 
 
 @pytest.mark.sampled(3)
@@ -158,14 +157,14 @@ def test_a_word_that_is_no_verb(word: str, said: str) -> None:
 def test_risk_measures_the_release_and_writes_a_report(published: Any) -> None:
     directory, _ = published
     arguments = ("risk", directory / "spec.yml", "-d", directory / "clinic.duckdb")
-    shown = run(*arguments, "--report", directory / "risk.html")
+    shown = run(*arguments, "-o", directory / "risk.html")
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith("visits_release: an attacker who knows")
     page = (directory / "risk.html").read_text()
     assert "visits_release" in page
     assert "prosecutor" in page
     assert SECRET not in page
-    refused = run(*arguments, "--report", directory)
+    refused = run(*arguments, "-o", directory)
     assert (refused.exit_code, "expected a file in an existing directory" in refused.output) == (2, True)
 
 
@@ -286,7 +285,7 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
         "perturb",
         "refresh",
     }
-    assert set(data["verbs"]) | {"demo", "render", "report", "clean", "doctor", "schema"} == set(VERBS)
+    assert set(data["verbs"]) < {verb.rpartition(" ")[2] for verb in VERBS} | {"tabulate", "cloak", "perturb"}
     assert not data["checks"]["tables"]["ok"]
 
 
@@ -324,7 +323,7 @@ def test_json_of_a_failure_follows_the_schema(clinic: Path) -> None:
 def test_all_minimal_lists_them_in_json(published: Any) -> None:
     directory, _ = published
     base = ("plan", directory / "spec.yml", "-d", directory / "clinic.duckdb", "--format", "json")
-    search = json.loads(run(*base, "--all-minimal").stdout)["search"]
+    search = json.loads(run(*base, "--show", "minimal").stdout)["search"]
     assert len(search["minimal"]) == search["minimal_nodes"] > 0
 
 
@@ -344,10 +343,10 @@ def test_a_release_that_tells_too_much_with_an_earlier_one(clinic: Path) -> None
     assert "together with first" in result.stdout
     assert "joint classes" in result.stdout
     assert SECRET not in result.output
-    listed = run("ledger", "releases", "-d", "clinic.duckdb")
+    listed = run("release", "ledger", "releases", "-d", "clinic.duckdb")
     assert "1 release in releases" in listed.stdout
     assert "second" not in listed.stdout
-    assert "there is no ledger" in refused(run("ledger", "-d", "clinic.duckdb"), 2)
+    assert "there is no ledger" in refused(run("release", "ledger", "-d", "clinic.duckdb"), 2)
 
 
 def test_a_table_published_again(clinic: Path) -> None:

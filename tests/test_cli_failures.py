@@ -48,9 +48,9 @@ def test_a_wrong_spec_is_shown_where_it_is_wrong(clinic: Path, old: str, new: st
         ("plan", "missing.yml", "-d", "clinic.duckdb"),
         ("plan", ".", "-d", "clinic.duckdb"),
         ("plan", "spec.yml", "--format", "xml"),
-        ("plan", "spec.yml", "--threads", "0"),
-        ("plan", "spec.yml", "--timeout", "-1"),
-        ("plan", "spec.yml", "--memory-limit", "much"),
+        ("plan", "spec.yml", "--set", "threads=0"),
+        ("plan", "spec.yml", "--set", "timeout=-1"),
+        ("plan", "spec.yml", "--set", "memory_limit=much"),
         ("plan", "spec.yml", "-d", ""),
         ("plan", "spec.yml", "-d", ":memory:clinic"),
         ("plan", "spec.yml", "-d", "redis://user:hunter2@host/db"),
@@ -60,10 +60,10 @@ def test_a_wrong_spec_is_shown_where_it_is_wrong(clinic: Path, old: str, new: st
         ("plan", "spec.yml", "-d", "spark://hunter2"),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", ""),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", "kanon_sql_nothing", "--row"),
-        ("render", "spec.yml", "--dialect", "klingon"),
-        ("render", "spec.yml", "--node", "age"),
-        ("render", "spec.yml", "--node", "age=-1"),
-        ("render", "spec.yml", "--node", "nobody=1"),
+        ("pipeline", "render", "spec.yml", "--dialect", "klingon"),
+        ("pipeline", "render", "spec.yml", "--node", "age"),
+        ("pipeline", "render", "spec.yml", "--node", "age=-1"),
+        ("pipeline", "render", "spec.yml", "--node", "nobody=1"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(clinic: Path, arguments: tuple[str, ...]) -> None:
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_database_is_exit_code_3(clinic: Path) -> None:
 
 
 def test_a_timeout_is_exit_code_3(clinic: Path) -> None:
-    assert "time limit" in refused(run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--timeout", "0"), 3)
+    assert "time limit" in refused(run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--set", "timeout=0"), 3)
     assert "visits_release" not in tables(clinic / "clinic.duckdb")
 
 
@@ -123,7 +123,7 @@ def test_the_database_may_come_from_the_environment(clinic: Path, monkeypatch: p
 
 
 def test_threads_and_memory_reach_the_database(clinic: Path) -> None:
-    options = ("--threads", "1", "--memory-limit", "200MB", "--timeout", "60")
+    options = ("--set", "threads=1", "--set", "memory_limit=200MB", "--set", "timeout=60")
     assert run("check", "spec.yml", "-d", "clinic.duckdb", "--table", "visits", *options).exit_code == ExitCode.FAIL
 
 
@@ -189,7 +189,7 @@ SIGTERM = pytest.param(
     [
         *(
             ((*options,), signal.SIGINT, 130, "interrupted")
-            for options in ((), ("--timeout", "100"), ("--threads", "1"))
+            for options in ((), ("--set", "timeout=100"), ("--set", "threads=1"))
         ),
         SIGTERM,
     ],
@@ -217,7 +217,7 @@ def test_a_signal_in_a_long_query_leaves_nothing_behind(
 @pytest.mark.slow
 def test_a_timeout_in_a_long_query_is_exit_code_3(clinic: Path) -> None:
     long_query(clinic)
-    done = spawn("anonymize", "spec.yml", "-d", "new.duckdb", "--timeout", "2")
+    done = spawn("anonymize", "spec.yml", "-d", "new.duckdb", "--set", "timeout=2")
     assert done.returncode == ExitCode.DATABASE
     assert "the time limit of 2 s was reached" in done.stderr
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from command_line import COMMAND, SECRET, SPEC, VERBS, refused, run, spawn
+from command_line import GROUPS, SECRET, SPEC, VERBS, command_of, refused, run, spawn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -73,7 +73,7 @@ def test_no_raw_value_of_a_small_class_is_ever_printed(clinic: Path) -> None:
     database = ("-d", "clinic.duckdb", "-v")
     runs = [
         run("init", "visits", *database),
-        run("plan", "spec.yml", *database, "--all-minimal"),
+        run("plan", "spec.yml", *database, "--show", "minimal"),
         run("anonymize", "spec.yml", *database),
         run("check", "spec.yml", *database, "--table", "visits"),
         run("check", "spec.yml", *database, "--format", "json"),
@@ -104,10 +104,13 @@ def test_no_raw_value_is_in_an_error_about_it(clinic: Path, hierarchy: str, code
 
 
 def test_these_are_the_verbs() -> None:
-    assert tuple(COMMAND.commands) == VERBS
     listed = run("--help").stdout
-    for verb in VERBS:
-        assert re.search(rf"^  {verb} +\w", listed, re.MULTILINE)
+    top = [verb for verb in VERBS if " " not in verb]
+    in_the_help = re.findall(r"^  ([a-z]+) +\w", listed.partition("Start:")[2], re.MULTILINE)
+    assert sorted(in_the_help) == sorted([*top, *GROUPS])
+    for group in GROUPS:
+        below = re.findall(r"^  ([a-z]+) +\w", run(group, "--help").stdout.partition("Verbs:")[2], re.MULTILINE)
+        assert below == [verb.split()[1] for verb in VERBS if verb.startswith(f"{group} ")]
     headings = re.findall(r"^([A-Z][a-z ]+):$", listed, re.MULTILINE)
     assert headings == ["Options", "Start", "Release", "Judge", "Show", "Other products", "Pipelines", "Housekeeping"]
     assert "..." not in listed.partition("Start:")[2]
@@ -115,8 +118,8 @@ def test_these_are_the_verbs() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) -> None:
-    text = run(verb, "--help").stdout
-    for parameter in COMMAND.commands[verb].params:
+    text = run(*verb.split(), "--help").stdout
+    for parameter in command_of(verb).params:
         names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
         for name in names:
             assert name in text
@@ -125,19 +128,21 @@ def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) 
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(29)
 @pytest.mark.parametrize("verb", [*VERBS[1:], VERBS[0]])  # the demo takes seconds, and has tests of its own
 def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, _ = published
     (clinic / "clinic.duckdb").write_bytes((directory / "clinic.duckdb").read_bytes())
-    examples = re.findall(r"^ +kanon-sql (.*)$", run(verb, "--help").stdout.partition("Examples:")[2], re.MULTILINE)
+    examples = re.findall(
+        r"^ +kanon-sql (.*)$", run(*verb.split(), "--help").stdout.partition("Examples:")[2], re.MULTILINE
+    )
     assert examples
-    if verb == "ledger":
+    if verb == "release ledger":
         for name in ("kanon_sql_ledger", "releases"):
             of_its_own = f"{SPEC.replace('visits_release', f'in_{name}')}ledger: {name}\n"
             (clinic / f"{name}.yml").write_text(of_its_own)
             assert run("anonymize", f"{name}.yml", "-d", "clinic.duckdb").exit_code == 0
-    if verb in ("plan", "anonymize"):
+    if verb in ("anonymize", "parties plan", "parties anonymize"):
         for name in ("north.duckdb", "south.duckdb"):
             (clinic / name).write_bytes((directory / "clinic.duckdb").read_bytes())
         (clinic / "files.yml").write_text(
@@ -150,32 +155,36 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         (clinic / "parties.yml").write_text(SPEC.replace("algorithm: incognito", "metric: precision"))
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
-    if verb == "tabulate":
+    if verb == "publish table":
         (clinic / "table.yml").write_text(
             "version: 1\nsource: visits\nrelease: ages\ndimensions: {diagnosis: }\nrules: {threshold: 5}\n"
         )
-    if verb == "perturb":
+    if verb == "publish perturbed":
         (clinic / "masking.yml").write_text(
             "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.2}}\nkeep: [zip]\n"
         )
-    if verb == "cloak":
+    if verb in ("publish positions", "publish check"):
         (clinic / "positions.yml").write_text(
             'version: 1\nsource: {query: "SELECT name, age AS x, age % 8 AS y FROM visits"}\nrelease: places\n'
             "unit: name\nposition: {columns: [x, y], bounds: [0, 0, 128, 8], depth: 3}\nk: 5\n"
             "suppression: {max_rows: 5}\n"
         )
-    if verb == "refresh":
+    if verb == "release refresh":
         with duckdb.connect("clinic.duckdb") as con:
             con.execute("ALTER TABLE visits ADD COLUMN day INTEGER DEFAULT 1; DROP TABLE IF EXISTS visits_release")
             con.execute("CREATE TABLE late AS FROM visits LIMIT 3; CREATE TABLE gone AS FROM visits LIMIT 1")
         of_rows = SPEC.replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "")
         (clinic / "spec.yml").write_text(f"{of_rows}state: kanon_state\nincrements: {{watermark: day}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
-    if verb == "certify":
+    if verb in ("report", "release evidence"):
+        assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
+    if verb == "publish check":
+        assert run("publish", "positions", "positions.yml", "-d", "clinic.duckdb").exit_code == 0
+    if verb == "release certify":
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
         private = Ed25519PrivateKey.generate()
         (clinic / "key.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    if verb == "apply":
+    if verb == "release apply":
         (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
         with duckdb.connect("clinic.duckdb") as con:
@@ -202,7 +211,7 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
 
 def plan_with_details() -> str:
     """The JSON of a run with all that a report shows."""
-    return str(run("plan", "spec.yml", "-d", "clinic.duckdb", "--report", "any.html", "--format", "json", "-q").stdout)
+    return str(run("plan", "spec.yml", "-d", "clinic.duckdb", "-o", "any.html", "--format", "json", "-q").stdout)
 
 
 def test_help_imports_nothing_heavy() -> None:

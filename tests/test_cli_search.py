@@ -1,4 +1,4 @@
-"""What the command line does about a search that takes long: budgets, Ctrl-C, progress, and --explain."""
+"""What the command line does about a search that takes long: budgets, Ctrl-C, progress, and --show nodes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CAPABILITIES = one_by_one()
 @cache
 def satisfying() -> dict[Node, float]:
     """The satisfying nodes and their loss, by the whole search of the spec as it stands at first."""
-    data = json.loads(run(*PLAN, "--explain", "--format", "json").stdout)
+    data = json.loads(run(*PLAN, "--show", "nodes", "--format", "json").stdout)
     return {tuple(item["node"]): item["metric"] for item in data["search"]["lattice"] if item["satisfied"]}
 
 
@@ -100,7 +100,7 @@ def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> Non
     found = satisfying()
     nodes = [(age, zip_code) for age in range(5) for zip_code in range(5)][:statements]
     best = min((loss, node) for node, loss in found.items() if node in nodes) if found.keys() & nodes else None
-    result = run(*PLAN, "--max-statements", str(statements), "--format", "json", "--explain")
+    result = run(*PLAN, "--max-statements", str(statements), "--format", "json", "--show", "nodes")
     data = validated(result)
     assert data["search"]["nodes_evaluated"] == min(statements, 25)
     if statements >= 25:
@@ -120,8 +120,8 @@ def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> Non
 @pytest.mark.slow
 def test_a_batch_that_takes_several_statements_is_not_begun_again() -> None:
     """What was answered before the budget ended counts; nothing more is asked."""
-    data = validated(run(*PLAN, "--beside", "none", "--max-statements", "12", "--format", "json"))
-    whole = validated(run(*PLAN, "--beside", "none", "--format", "json"))
+    data = validated(run(*PLAN, "--compare-recoding", "none", "--max-statements", "12", "--format", "json"))
+    whole = validated(run(*PLAN, "--compare-recoding", "none", "--format", "json"))
     assert whole["cost"]["statements"] - data["cost"]["statements"] == 13
 
 
@@ -167,7 +167,7 @@ def test_a_budget_of_seconds_cancels_the_statement_that_runs(monkeypatch: pytest
 @pytest.mark.slow
 def test_the_time_limit_of_the_run_is_not_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     slow_after(monkeypatch, 18)
-    assert "time limit of 4 s was reached" in refused(run(*PLAN, "--timeout", "4", "--max-seconds", "60"), 3)
+    assert "time limit of 4 s was reached" in refused(run(*PLAN, "--set", "timeout=4", "--max-seconds", "60"), 3)
 
 
 @pytest.mark.slow
@@ -518,11 +518,11 @@ def test_progress_in_words(found: tuple[int, int | None, float | None], seconds:
     assert search_pipeline._in_words(Progress(*found), "loss", seconds) == words
 
 
-# --- --explain ----------------------------------------------------------------------------------
+# --- --show nodes ----------------------------------------------------------------------------------
 
 
 def test_a_small_lattice_is_explained_node_by_node() -> None:
-    result = run(*PLAN, "--explain", env={"COLUMNS": "80"})
+    result = run(*PLAN, "--show", "nodes", env={"COLUMNS": "80"})
     assert result.exit_code == 0
     lattice = result.stdout.partition("\nLattice\n")[2].partition("\nRunners-up\n")[0]
     assert "levels in the order of age, zip" in lattice
@@ -539,7 +539,7 @@ def test_what_is_explained_is_true(algorithm: str, options: tuple[str, ...]) -> 
     """Against the exhaustive search, whose every answer comes from the database."""
     truth = satisfying()
     Path("spec.yml").write_text(SPEC.replace("exhaustive", algorithm))
-    data = validated(run(*PLAN, "--explain", "--format", "json", *options))
+    data = validated(run(*PLAN, "--show", "nodes", "--format", "json", *options))
     items = data["search"]["lattice"]
     assert len(items) == data["search"]["nodes_total"] == 25
     for item in items:
@@ -556,7 +556,7 @@ def test_a_large_lattice_is_explained_height_by_height(clinic: Path) -> None:
         connection.execute("UPDATE visits SET sex = CASE WHEN age % 2 = 0 THEN 'M' ELSE 'F' END")
     more = SPEC.replace("privacy:", "  sex: {}\n  diagnosis: {}\nprivacy:").replace("exhaustive", "optimal")
     (clinic / "spec.yml").write_text(more)
-    result = run(*PLAN, "--explain", env={"COLUMNS": "80"})
+    result = run(*PLAN, "--show", "nodes", env={"COLUMNS": "80"})
     lattice = result.stdout.partition("\nLattice\n")[2].partition("\nRunners-up\n")[0]
     assert "--format json lists all 100 nodes" in lattice
     rows = [line.split() for line in lattice.splitlines() if re.match(r" +\d+ +\d+ ", line)]
@@ -576,14 +576,14 @@ def test_without_explain_there_is_no_lattice() -> None:
 
 def test_a_source_without_rows_has_nothing_to_explain() -> None:
     Path("spec.yml").write_text(SPEC.replace("source: visits", "source: {query: SELECT * FROM visits WHERE age < 0}"))
-    result = run(*PLAN, "--explain")
+    result = run(*PLAN, "--show", "nodes")
     assert result.exit_code == 1
     assert "Lattice" not in result.stdout
-    assert validated(run(*PLAN, "--explain", "--format", "json"))["search"]["lattice"] == []
+    assert validated(run(*PLAN, "--show", "nodes", "--format", "json"))["search"]["lattice"] == []
 
 
 def test_nothing_found_is_explained_too() -> None:
-    result = run(*PLAN, "--explain", "--max-statements", "1")
+    result = run(*PLAN, "--show", "nodes", "--max-statements", "1")
     assert result.exit_code == 1
     assert "levels in the order of the spec" in result.stdout
     assert re.search(r"\[0, 1\] +not looked at", result.stdout)
@@ -594,7 +594,7 @@ def test_a_lattice_too_large_to_explain_is_refused_before_the_search(monkeypatch
     monkeypatch.setattr(search_pipeline, "MAX_NODES", 24)
     asked: list[Evaluator] = []
     act_after(monkeypatch, 0, asked.append)
-    said = refused(run(*PLAN, "--explain"), 2)
+    said = refused(run(*PLAN, "--show", "nodes"), 2)
     assert "this lattice has 25 nodes; at most 24 can be explained" in said
     assert asked == []
     assert run(*PLAN).exit_code == 0

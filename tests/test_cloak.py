@@ -787,7 +787,7 @@ def test_what_cannot_be_checked_is_refused(database: Database) -> None:
         checked(database, release="halved")
     spec = spec_of({"depth": 1, "coarsest": 1, "neighbours": False, "widths": [], "origin": 0, "time_first": False,
                     "present": False, "wishes": False, "k": 2})  # fmt: skip
-    with pytest.raises(KanonError, match="--preview shows what would be published, and --check what was"):
+    with pytest.raises(KanonError, match="preview shows what would be published, and check what was"):
         kanon_sql.cloak(database.engine, spec, preview=True, check=True)
 
 
@@ -827,7 +827,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_the_verb_prints_how_fine_cells_are(folder: Path) -> None:
-    found = run("cloak", folder / "positions.yml", "-d", folder / "city.duckdb", "-v")
+    found = run("publish", "positions", folder / "positions.yml", "-d", folder / "city.duckdb", "-v")
     assert found.exit_code in (0, 1), found.output
     assert "fewest of a label" in found.stdout
     assert "morning" in found.stdout
@@ -844,10 +844,10 @@ def test_the_verb_prints_how_fine_cells_are(folder: Path) -> None:
 def test_the_verb_refuses_in_words(folder: Path) -> None:
     text = (folder / "positions.yml").read_text()
     (folder / "bad.yml").write_text(text.replace("depth: 3", "deepth: 3"))
-    found = run("cloak", folder / "bad.yml", "-d", folder / "city.duckdb")
+    found = run("publish", "positions", folder / "bad.yml", "-d", folder / "city.duckdb")
     assert found.exit_code == 2
     assert "bad.yml:5:51: position.deepth: unknown key; did you mean 'depth'?" in found.stderr
-    memory = run("cloak", folder / "positions.yml")
+    memory = run("publish", "positions", folder / "positions.yml")
     assert memory.exit_code == 2
     assert "would vanish" in memory.stderr
 

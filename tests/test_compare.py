@@ -75,7 +75,7 @@ def test_worse_in_every_way_is_said_of_k_anonymity_alone(clinic: Path) -> None:
 @pytest.mark.slow
 def test_text_json_and_page(clinic: Path) -> None:
     arguments = ["compare", "plain.yml", "diverse.yml", "-d", "clinic.duckdb", "--k", "2, 10"]
-    result = run(*arguments, "--report", "frontier.html", "-q")
+    result = run(*arguments, "-o", "frontier.html", "-q")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Privacy against detail")
     assert len(re.findall(r"^  (plain|diverse)\.yml +\d+  PASS", result.stdout, re.MULTILINE)) == 4
@@ -88,7 +88,7 @@ def test_text_json_and_page(clinic: Path) -> None:
 
 
 def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
-    result = run("compare", "plain.yml", "-d", "clinic.duckdb", "--k", "2,5000", "--report", "f.html", "-q")
+    result = run("compare", "plain.yml", "-d", "clinic.duckdb", "--k", "2,5000", "-o", "f.html", "-q")
     assert result.exit_code == 1
     assert re.search(r"5,000  FAIL ", result.stdout)
     page = (clinic / "f.html").read_text("utf-8")
@@ -109,7 +109,7 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
         (["plain.yml", "--columns", "1,3"], "plain.yml: --columns 3: expected at most 2"),
         (["no_k.yml", "--k", "2,5"], "no k_anonymity whose k could be changed"),
         (["plain.yml", "plain.yml"], "given twice"),
-        (["plain.yml", "--k", "2,5", "--report", "nowhere/x.html"], "existing directory"),
+        (["plain.yml", "--k", "2,5", "-o", "nowhere/x.html"], "existing directory"),
     ],
 )
 def test_compare_refuses(clinic: Path, arguments: list[str], message: str) -> None:
@@ -232,7 +232,7 @@ def test_what_the_engine_does_not_do_is_a_line_too(clinic: Path) -> None:
 @pytest.mark.slow
 def test_markdown_and_the_page_have_a_line_per_recoding(clinic: Path) -> None:
     arguments = ["compare", "plain.yml", "-d", "clinic.duckdb", "--k", "5,10", "--recoding", "full_domain,local"]
-    result = run(*arguments, "--format", "markdown", "--report", "r.html", "-q")
+    result = run(*arguments, "--format", "markdown", "-o", "r.html", "-q")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     heads = [cell.strip() for cell in lines[2].strip("|").split("|")]

@@ -66,8 +66,8 @@ def test_verbs_options_and_values(shell: str, directory: Path) -> None:
     options = completed(shell, "kanon-sql plan --ma", directory)
     assert "--max-seconds" in options
     assert "--max-statements" in options
-    assert "--timeout" not in options
-    values = completed(shell, "kanon-sql render visits.yml --dialect s", directory)
+    assert "--show" not in options
+    values = completed(shell, "kanon-sql pipeline render visits.yml --dialect s", directory)
     assert all(name in values for name in ("snowflake", "spark", "sqlite"))
     assert "postgres" not in values
 
@@ -94,14 +94,14 @@ def test_the_script_to_install_names_the_program(shell: str, tmp_path: Path) -> 
         ("kanon-sql compare visits.yml v", ["visits.yml"]),
         ("kanon-sql check visits.yml -d ", ["clinic.duckdb", "specs/"]),
         ("kanon-sql check visits.yml --format ", ["text", "json", "junit", "github", "markdown"]),
-        ("kanon-sql plan visits.yml --scratch ", ["temp", "inline", "schema:"]),
+        ("kanon-sql plan visits.yml --set t", ["threads=", "timeout="]),
         ("kanon-sql audit visits.yml --attack s", ["skewness", "similarity"]),
         ("kanon-sql report run.json --picture-format ", ["svg", "png"]),
-        ("kanon-sql dbt visits.yml --project ", ["specs/"]),
-        ("kanon-sql demo ", ["specs/"]),
-        ("kanon-sql render visits.yml --node ", ["age=", "postal code=", "sex="]),
-        ("kanon-sql render visits.yml --node a", ["age="]),
-        ("kanon-sql render broken.yaml --node ", []),
+        ("kanon-sql pipeline dbt visits.yml -o ", ["specs/"]),
+        ("kanon-sql demo -o ", ["specs/"]),
+        ("kanon-sql pipeline render visits.yml --node ", ["age=", "postal code=", "sex="]),
+        ("kanon-sql pipeline render visits.yml --node a", ["age="]),
+        ("kanon-sql pipeline render broken.yaml --node ", []),
     ],
 )
 def test_what_is_proposed(line: str, proposed: list[str], directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def test_no_secret_is_shown_wherever_a_database_is_named(
 
 def examples_of(verb: str) -> list[list[str]]:
     """The examples of a verb's help that name a database."""
-    shown = run(verb, "--help").stdout.partition("Examples:")[2]
+    shown = run(*verb.split(), "--help").stdout.partition("Examples:")[2]
     lines = re.findall(r"^ +kanon-sql (.*)$", shown, re.MULTILINE)
     return [shlex.split(line.partition(" > ")[0]) for line in lines if " -d " in line]
 
@@ -187,7 +187,7 @@ def test_no_verb_shows_a_secret(verb: str, no_connection: None, clinic: Path) ->
     for name in ("strict.yml", "loose.yml", "files.yml", "visits.yml"):
         (clinic / name).write_text(SPEC)
     before = set(clinic.rglob("*"))
-    verbose = ["--verbose"] if "--verbose" in run(verb, "--help").stdout else []
+    verbose = ["--verbose"] if "--verbose" in run(*verb.split(), "--help").stdout else []
     for number, words in enumerate(examples_of(verb)[:2]):
         for database in GIVEN[number :: 4 if number else 1]:
             given_one = [database if words[at - 1] == "-d" else word for at, word in enumerate(words)]

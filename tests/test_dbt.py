@@ -147,7 +147,7 @@ class Project:
         return [Counter(tuple(row) for row in rows) for rows in self.python("fetch", *queries)]
 
     def write(self, expected: DuckDB) -> None:
-        """Run ``kanon-sql dbt``."""
+        """Run ``kanon-sql pipeline dbt``."""
         self.python("dbt")
 
 
@@ -200,7 +200,7 @@ class SparkProject(Project):
         return [Counter(tuple(row) for row in rows) for rows in self.ask("fetch", *queries)]
 
     def write(self, expected: DuckDB) -> None:
-        """What ``kanon-sql dbt`` writes. A search on Spark takes minutes; it would find the same node."""
+        """What ``kanon-sql pipeline dbt`` writes. A search on Spark takes minutes; it would find the same node."""
         texts = files_of(
             expected.spec, expected.columns, {}, expected.node, expected.level_names, dialect_named("spark"),
             "ref('visits')", PurePosixPath("models"), PurePosixPath("seeds"),

@@ -346,7 +346,9 @@ def test_a_release_that_cannot_begin(database: Database, tmp_path: Path) -> None
     building.day()
     refused(building, "has no rows to begin with")
     elsewhere = Dbt("spark", lambda _: [])
-    with pytest.raises(CompilerError, match="spark changes no two tables in one transaction; run kanon-sql refresh"):
+    with pytest.raises(
+        CompilerError, match="spark changes no two tables in one transaction; run kanon-sql release refresh"
+    ):
         elsewhere.grow(Relation("release"), Relation("release__labelled"), "", {})
 
 

@@ -1,4 +1,4 @@
-"""``kanon-sql dbt``: the files it writes, run as dbt would run them, make the release that ``anonymize`` makes."""
+"""``kanon-sql pipeline dbt``: the files it writes, run as dbt would run them, make what ``anonymize`` makes."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ def test_a_second_run_writes_over_its_own_files_alone(clinic: Database, tmp_path
     for path in (first.files[0], properties):  # the last one is where it says that the seed is ours, too
         path.write_text("select 1\n")
         before = {other: other.read_text() for other in first.files}
-        with pytest.raises(SpecError, match="was not written by kanon-sql dbt"):
+        with pytest.raises(SpecError, match="was not written by kanon-sql pipeline dbt"):
             written(clinic, tmp_path)
         assert {other: other.read_text() for other in first.files} == before
 
@@ -422,7 +422,7 @@ def on_disk(clinic: Database, tmp_path: Path) -> Sequence[str | Path]:
     clinic.connection.execute("DETACH disk")
     (tmp_path / "spec.yml").write_text(json.dumps(SPEC))
     project = project_in(tmp_path / "project")
-    return ["dbt", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--project", project]
+    return ["pipeline", "dbt", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "-o", project]
 
 
 @pytest.mark.slow

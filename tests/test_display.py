@@ -36,16 +36,17 @@ VERBS: dict[str, Callable[[Any, kanon_sql.Spec], Any]] = {
     "risk": risk,
     "compare --k 2,5": lambda db, spec: kanon_sql.compare(db, {"spec.yml": spec}, [2, 5]),
     "hierarchy": kanon_sql.hierarchy,
-    "plan --estimate": kanon_sql.estimate,
+    "pipeline estimate": kanon_sql.estimate,
     "clean": lambda db, _: clean(db, drop=False),
 }
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_printed_is_what_the_command_prints(clinic: Path, verb: str) -> None:
-    name, *options = verb.split()
+    name, *options = verb.split(" --")
     given = [] if name == "clean" else [clinic / "spec.yml"]
-    printed = run(name, *given, *options, "-d", clinic / "clinic.duckdb", "--quiet").stdout
+    more = [word for option in options for word in f"--{option}".split()]
+    printed = run(*name.split(), *given, *more, "-d", clinic / "clinic.duckdb", "--quiet").stdout
     with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
         found = VERBS[verb](db, kanon_sql.Spec.load(clinic / "spec.yml"))
     assert printed
@@ -73,6 +74,6 @@ def test_a_certificate_is_printed_as_its_command_does(clinic: Path, tmp_path: Pa
     database = clinic / "clinic.duckdb"
     with kanon_sql.connect(str(database)) as db:
         found = kanon_sql.certify(db, spec, tmp_path / "certificate")
-    printed = run("certify", clinic / "spec.yml", "--out", tmp_path / "again", "-d", database, "--quiet").stdout
+    printed = run("release", "certify", clinic / "spec.yml", "-o", tmp_path / "again", "-d", database, "--quiet").stdout
     assert str(found).splitlines()[0] == printed.splitlines()[0]
     assert repr(found) == f"<Certificate: pass: {found.message}>"

@@ -392,8 +392,8 @@ def test_misfits_are_refused(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     engine = database.engine
     for options, said in (
-        ({"external_is_sample": True}, "--external-is-sample"),
-        ({"zip_people": "n"}, "--zip-people"),
+        ({"external_is_sample": True}, "external_is_sample: "),
+        ({"zip_people": "n"}, "zip_people: "),
         ({"zip_population": "people"}, "has no quasi-identifier that is a ZIP code"),
     ):
         with pytest.raises(SpecError, match=said):

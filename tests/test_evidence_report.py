@@ -30,13 +30,13 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("evidence")
     make_clinic(directory / "clinic.duckdb")
     (directory / "spec.yml").write_text(SPEC)
-    result = run("anonymize", directory / "spec.yml", "-d", directory / "clinic.duckdb", "--no-manifest-file")
+    result = run("anonymize", directory / "spec.yml", "-d", directory / "clinic.duckdb", "--manifest", "none")
     assert result.exit_code == 0, result.output
     return directory
 
 
 def asked(clinic: Path, *more: Any) -> Any:
-    return run("report", clinic / "spec.yml", "--evidence", "-d", clinic / "clinic.duckdb", *more)
+    return run("release", "evidence", clinic / "spec.yml", "-d", clinic / "clinic.duckdb", *more)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_the_json_follows_its_schema_which_leaves_nothing_open(forms: dict[str, 
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate({**data, "more": 1})
     assert set(evidence_schema()["required"]) == set(data)
-    assert json.loads(run("schema", "--evidence").stdout) == evidence_schema()
+    assert json.loads(run("pipeline", "schema", "evidence").stdout) == evidence_schema()
 
 
 def test_names_that_are_markup_stay_text(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_it_is_written_into_a_file_and_the_exit_code_is_the_verdict(clinic: Path
     assert tables(clinic / "clinic.duckdb") == before
     strict = tmp_path / "spec.yml"
     strict.write_text(SPEC.replace("k: 5", "k: 50"))
-    result = run("report", strict, "--evidence", "-d", clinic / "clinic.duckdb", "--format", "json")
+    result = run("release", "evidence", strict, "-d", clinic / "clinic.duckdb", "--format", "json")
     assert result.exit_code == 1
     data = json.loads(result.stdout)
     VALIDATOR.validate(data)
@@ -211,12 +211,9 @@ def test_it_is_written_into_a_file_and_the_exit_code_is_the_verdict(clinic: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pictures", "figures"], "--pictures: evidence has none"),
-        (["--schema", "main"], "--schema: evidence has none"),
-        (["--format", "pdf"], "--format: expected html, markdown or json, got 'pdf'"),
         (["--attack", "linking"], "'linking' is none of those that run on request"),
-        (["--external-is-sample"], "--external-is-sample"),
-        (["--zip-people", "n"], "--zip-people"),
+        (["--set", "external_is_sample=true"], "external_is_sample: "),
+        (["--set", "zip_people=n"], "zip_people: "),
         (["-o", "nowhere/evidence.html"], "expected a file in an existing directory"),
     ],
 )
@@ -227,11 +224,13 @@ def test_options_that_do_not_fit_are_refused(clinic: Path, options: list[str], s
 @pytest.mark.parametrize(
     "option",
     [["--table", "t"], ["--external-is-sample"], ["--attack", "mapping"], ["--earlier", "t"], ["--format", "html"],
-     ["--zip-population", "t"], ["--timeout", "5"]],
+     ["--zip-population", "t"], ["--evidence"]],
 )  # fmt: skip
-def test_its_options_need_it(tmp_path: Path, option: list[str]) -> None:
+def test_the_report_names_the_verb_that_has_them(tmp_path: Path, option: list[str]) -> None:
     (tmp_path / "run.json").write_text("{}")
-    assert f"{option[0]}: only for --evidence; give both" in refused(run("report", tmp_path / "run.json", *option), 2)
+    said = " ".join(refused(run("report", tmp_path / "run.json", *option, env={"COLUMNS": "200"}), 2).split())
+    assert f"{option[0]} has moved; " in said
+    assert "kanon-sql release evidence SPEC" in said
 
 
 @pytest.mark.slow
@@ -244,9 +243,9 @@ def test_all_its_options_reach_it(clinic: Path) -> None:
         connection.execute("DELETE FROM census WHERE length(zip) <> 5")
     try:
         result = asked(
-            clinic, "--table", "copy", "--external", "voters", "--external-is-sample", "--on", "age", "--on", "zip",
+            clinic, "--table", "copy", "--external", "voters", "--set", "external_is_sample=true", "--on", "age,zip",
             "--earlier", "visits_release", "--attack", "mapping", "--population", "everybody", "--sampling-fraction",
-            "0.5", "--zip-population", "census", "--zip-people", "n", "--format", "json", "--timeout", "100",
+            "0.5", "--set", "zip_population=census,zip_people=n,timeout=100", "--format", "json",
         )  # fmt: skip
     finally:
         with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:

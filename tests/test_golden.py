@@ -50,7 +50,7 @@ def script(dialect: str) -> list[tuple[str, str]]:
 
 
 def test_help_and_the_error_list_every_dialect() -> None:
-    shown = CliRunner().invoke(app, ["render", "--help"], env={"COLUMNS": "200"}).output
+    shown = CliRunner().invoke(app, ["pipeline", "render", "--help"], env={"COLUMNS": "200"}).output
     with pytest.raises(UnsupportedError) as refused:
         kanon_sql.render(spec_of(), "access")
     for dialect in DIALECTS:

@@ -506,11 +506,11 @@ def test_the_command_line_publishes_and_renders_it(clinic: Path) -> None:
     assert any("each change of its source" in note for note in json.loads(result.stdout)["notes"])
     assert run("check", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
     for dialect, words in (("postgres", "security_barrier = true"), ("mariadb", "SQL SECURITY DEFINER VIEW")):
-        script = run("render", "spec.yml", "--dialect", dialect)
+        script = run("pipeline", "render", "spec.yml", "--dialect", dialect)
         assert script.exit_code == 0, script.output
         assert words in script.stdout
         assert "OVER (" in script.stdout
         assert SECRET not in script.stdout
-    refused = run("render", "spec.yml", "--dialect", "snowflake")
+    refused = run("pipeline", "render", "spec.yml", "--dialect", "snowflake")
     assert refused.exit_code != 0
     assert "not tried as guards" in refused.output

@@ -414,7 +414,7 @@ def test_values_are_shown_with_a_warning(clinic: Path) -> None:
 
 
 def test_export_warns_and_never_replaces(clinic: Path) -> None:
-    command = ("hierarchy", "spec.yml", "-d", "clinic.duckdb", "--export", "out", "--export-format", "csv")
+    command = ("hierarchy", "spec.yml", "-d", "clinic.duckdb", "-o", "out", "--output-format", "csv")
     result = run(*command)
     assert result.exit_code == 0, result.output
     assert "these files hold every value" in result.stderr
@@ -427,10 +427,10 @@ def test_export_warns_and_never_replaces(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--export-format", "csv"), "--export-format is for --export"),
+        (("--output-format", "csv"), "--output-format is for --output"),
         (("--values", "age=0..9", "-d", "clinic.duckdb"), "leave -d out"),
         (("--values", "age=0..9", "--attribute", "zip"), "leave --attribute out"),
-        (("-d", "clinic.duckdb", "--export", "spec.yml"), "expected a directory"),
+        (("-d", "clinic.duckdb", "-o", "spec.yml"), "expected a directory"),
         (("-d", "nowhere.duckdb"), "there is no database file"),
     ],
 )

@@ -223,7 +223,7 @@ def test_a_release_of_the_draft_as_it_stands(connection: duckdb.DuckDBPyConnecti
 def test_no_table_of_populations_no_digits(connection: duckdb.DuckDBPyConnection) -> None:
     text, spec = drafted(kanon_sql.connect(connection), preset="hipaa-safe-harbor")
     assert "zip" in spec.identifiers
-    assert "--population" in text
+    assert "--set population" in text
     assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
 
 
@@ -246,7 +246,7 @@ def test_a_number_is_no_zip_code(connection: duckdb.DuckDBPyConnection) -> None:
 )
 def test_tables_that_are_none_of_populations(connection: duckdb.DuckDBPyConnection, table: str, problem: str) -> None:
     connection.execute(f"DROP TABLE census; {table}")
-    with pytest.raises(SpecError, match=f"--population: .*{problem}"):
+    with pytest.raises(SpecError, match=f"population: .*{problem}"):
         drafted(kanon_sql.connect(connection), **SAFE)
 
 

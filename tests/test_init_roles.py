@@ -169,7 +169,7 @@ def test_any_roles(engine: Any, roles: list[str | None]) -> None:
 def test_roles_on_the_command_line(directory: Path) -> None:
     result = run(
         "init", "panel", "-d", directory / "x.duckdb", "--quasi-identifiers", "race, lwage", "--quasi-identifiers",
-        "educ", "--sensitive", "occupation", "--identifiers", "year", "--keep", "exper,married", "--unit", "nr",
+        "educ", "--sensitive", "occupation", "--identifiers", "year", "--set", "keep=exper,married", "--unit", "nr",
         "--k", "9",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -187,7 +187,7 @@ def test_a_name_that_is_no_column(directory: Path) -> None:
 
 
 def test_a_name_with_a_comma(directory: Path) -> None:
-    result = run("init", '"a,b"', "-d", directory / "x.duckdb", "--quasi-identifiers", "a,b", "--keep", "c")
+    result = run("init", '"a,b"', "-d", directory / "x.duckdb", "--quasi-identifiers", "a,b", "--set", "keep=c")
     assert set(Spec.parse(result.stdout).quasi_identifiers) == {"a,b"}
 
 
@@ -283,7 +283,18 @@ def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
 
 @pytest.mark.slow
 def test_roles_that_were_given_are_the_defaults(directory: Path) -> None:
-    options = ["--quasi-identifiers", "race", "--keep", "lwage", "--identifiers", "year", "--k", "8", "--unit", "nr"]
+    options = [
+        "--quasi-identifiers",
+        "race",
+        "--set",
+        "keep=lwage",
+        "--identifiers",
+        "year",
+        "--k",
+        "8",
+        "--unit",
+        "nr",
+    ]
     code, shown, text = converse(directory, ["\n"] * 5, *options)
     assert code == 0, shown
     spec = Spec.parse(text)

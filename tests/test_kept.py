@@ -465,18 +465,22 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         database.table("june", ["place"], [(value,) for value in "aab"])
     Path("spec.json").write_text(json.dumps(spec().to_dict()), encoding="utf-8")
     base = ("spec.json", "-d", "clinic.duckdb")
-    assert run("anonymize", *base, "--no-manifest-file").exit_code == 0
-    ran = run("apply", "learned", *base, "--source", "may", "--release", "may_release", "--format", "json", "-q")
+    assert run("anonymize", *base, "--manifest", "none").exit_code == 0
+    ran = run(
+        "release", "apply", *base, "learned", "--source", "may", "--release", "may_release", "--format", "json", "-q"
+    )
     assert ran.exit_code == 0, ran.output
     data = json.loads(ran.stdout)
     jsonschema.validate(data, result_schema())
     assert (data["verb"], data["release"], data["rows"]["released"]) == ("apply", "may_release", 4)
-    ran = run("apply", "learned", *base, "--source", "june", "--release", "june_release")
+    ran = run("release", "apply", *base, "learned", "--source", "june", "--release", "june_release")
     assert ran.exit_code == 1
     assert "nothing was published" in ran.stdout
-    assert "release: missing; with another source" in refused(run("apply", "learned", *base, "--source", "may"), 2)
-    assert "would vanish" in refused(run("apply", "learned", "spec.json"), 2)
-    given = ("--source", "may", "--release", "may_release", "--manifest", "may.json", "--report", "may.html")
-    assert run("apply", "learned", *base, *given).exit_code == 0
+    assert "release: missing; with another source" in refused(
+        run("release", "apply", *base, "learned", "--source", "may"), 2
+    )
+    assert "would vanish" in refused(run("release", "apply", "spec.json", "learned"), 2)
+    given = ("--source", "may", "--release", "may_release", "--manifest", "may.json", "-o", "may.html")
+    assert run("release", "apply", *base, "learned", *given).exit_code == 0
     assert json.loads(Path("may.json").read_text("utf-8"))["applied"]["recoding"] == "learned"
     assert Path("may.html").exists()

@@ -138,10 +138,10 @@ def test_of_samaratis_table(database: Database, limit: int, expected: list[Node]
 def test_they_are_listed_where_all_minimal_are(published: Any) -> None:
     directory, _ = published
     base = ("plan", directory / "spec.yml", "-d", directory / "clinic.duckdb")
-    found = json.loads(run(*base, "--format", "json", "--all-minimal").stdout)["search"]
+    found = json.loads(run(*base, "--format", "json", "--show", "minimal").stdout)["search"]
     minimal, local = ({tuple(node) for node in found[key]} for key in ("minimal", "locally_minimal"))
     assert minimal <= local
-    text = run(*base, "--all-minimal").stdout
+    text = run(*base, "--show", "minimal").stdout
     assert ("Other locally minimal nodes" in text) == (minimal < local)
     assert "locally_minimal" not in json.loads(run(*base, "--format", "json").stdout)["search"]
 

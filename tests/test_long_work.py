@@ -39,7 +39,7 @@ def test_durations(text: str, seconds: float | None) -> None:
 
 
 def test_a_duration_that_cannot_be_read_is_an_error(clinic: Path) -> None:
-    result = run("check", "spec.yml", "-d", "clinic.duckdb", "--timeout", "soon")
+    result = run("check", "spec.yml", "-d", "clinic.duckdb", "--set", "timeout=soon")
     assert result.exit_code == 2
     assert "expected a number of seconds, or a duration such as 90s, 10m or 1h30m" in " ".join(result.stderr.split())
 

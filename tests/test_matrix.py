@@ -334,7 +334,9 @@ def test_what_is_shown_is_every_distance(
         if isinstance(found, NothingToSearch):
             return
         if found.sets.counting == "unit":
-            with pytest.raises(UnsupportedError, match="one person has rows with several vectors; leave --matrix out"):
+            with pytest.raises(
+                UnsupportedError, match="one person has rows with several vectors; leave --show matrix out"
+            ):
                 distances_between(found.workspace, found.sets, k)
             return
         shown = distances_between(found.workspace, found.sets, k)
@@ -406,11 +408,11 @@ def test_a_matrix_that_nobody_would_read_is_refused(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"search": {"algorithm": "k_optimize"}}, "--matrix: distance vectors are levels of hierarchies"),
-        ({"recoding": "local", "search": {}}, "--matrix: labels differ by class"),
+        ({"search": {"algorithm": "k_optimize"}}, "--show matrix: distance vectors are levels of hierarchies"),
+        ({"recoding": "local", "search": {}}, "--show matrix: labels differ by class"),
         (
             {"privacy": [{"l_diversity": {"attribute": "health", "l": 2}}], "sensitive": ["health"], "search": {}},
-            "--matrix: an outlier is a vector of fewer than k rows, and no requirement says how many",
+            "--show matrix: an outlier is a vector of fewer than k rows, and no requirement says how many",
         ),
     ],
 )

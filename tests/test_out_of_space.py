@@ -55,7 +55,7 @@ def tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
 def test_a_small_memory_limit_is_named(verb: str, limit: str, file: Path) -> None:
     more = {"check": ("t",), "risk": ("t",)}.get(verb, ())
     with (
-        pytest.raises(DatabaseError, match=r"ran out of memory: its memory_limit.*allow more \(--memory-limit"),
+        pytest.raises(DatabaseError, match=r"ran out of memory: its memory_limit.*allow more \(--set memory_limit"),
         kanon_sql.connect(str(file), memory_limit=limit) as engine,
     ):
         getattr(kanon_sql, verb)(engine, SPEC, *more)
@@ -253,6 +253,6 @@ def test_half_a_hierarchy_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @needs_full
 def test_a_report_on_a_full_disk(tmp_path: Path) -> None:
     spec, database = clinic(tmp_path)
-    done = command_line.run("plan", spec, "-d", database, "--report", "/dev/full")
+    done = command_line.run("plan", spec, "-d", database, "-o", "/dev/full")
     assert (done.exit_code, "No space left on device" in done.stderr) == (2, True)
     assert Path("/dev/full").exists()

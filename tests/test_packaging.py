@@ -47,7 +47,9 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     output = run(str(tmp_path / "venv" / "bin" / "kanon-sql"), "demo", "--format", "json", cwd=tmp_path)
     assert json.loads(output)["verdict"] == "pass"
     spec = str(tmp_path / "demo.yml")
-    rendered = run(str(tmp_path / "venv" / "bin" / "kanon-sql"), "render", spec, "--dialect", "postgres", cwd=tmp_path)
+    rendered = run(
+        str(tmp_path / "venv" / "bin" / "kanon-sql"), "pipeline", "render", spec, "--dialect", "postgres", cwd=tmp_path
+    )
     assert "CREATE TABLE" in rendered
 
 

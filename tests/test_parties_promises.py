@@ -745,27 +745,25 @@ def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytes
             connection.execute(f"CREATE TABLE people ({', '.join(f'{column} VARCHAR' for column in COLUMNS)})")
             connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
     Path("spec.yml").write_text(json.dumps(SPEC))
-    both = ("--party", "north.duckdb", "--party", "south.duckdb")
-    planned = run("plan", "spec.yml", *both)
+    both = ("-d", "north.duckdb", "-d", "south.duckdb")
+    planned = run("parties", "plan", "spec.yml", "-d", "north.duckdb,south.duckdb")
     assert planned.exit_code == 0, planned.output
     for words in ("PASS", "Who learns what", "party 2: ", "tokens of classes with their rows"):
         assert words in planned.output
-    done = run("anonymize", "spec.yml", *both, "--format", "json", "-q")
+    done = run("parties", "anonymize", "spec.yml", *both, "--format", "json", "-q")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["split"] == "horizontal"
     for options, said in [
-        (("plan", "spec.yml", *both, "--explain"), "--explain: not with --party"),
-        (("plan", "spec.yml", *both, "--matrix"), "--matrix: not with --party"),
-        (("plan", "spec.yml", *both, "-d", "north.duckdb"), "--database: not with --party"),
-        (("anonymize", "spec.yml", *both, "--report", "r.html"), "--report: not with --party"),
+        (("plan", "spec.yml", *both, "--set", "threads=2"), "--set threads: expected KEY=VALUE"),
+        (("anonymize", "spec.yml", *both, "-o", "r.html"), "this verb writes no HTML report"),
         (("anonymize", "spec.yml", *both, "--at", "2"), "every party publishes its own part"),
         (("plan", "spec.yml", "--split", "vertical"), "two databases at least, got 0"),
-        (("plan", "spec.yml", "--party", "north.duckdb", "--party", ":memory:"), "a database in memory"),
-        (("plan", "spec.yml", "--party", "north.duckdb", "--party", "missing.duckdb"), "no database file"),
-        (("plan", "spec.yml", "--party", "north.duckdb", "--party", "./north.duckdb"), "are one database"),
+        (("plan", "spec.yml", "-d", "north.duckdb", "-d", ":memory:"), "a database in memory"),
+        (("plan", "spec.yml", "-d", "north.duckdb", "-d", "missing.duckdb"), "no database file"),
+        (("plan", "spec.yml", "-d", "north.duckdb", "-d", "./north.duckdb"), "are one database"),
     ]:
-        failed = run(*options)
+        failed = run("parties", *options)
         assert failed.exit_code == 2 or failed.exit_code == 3, failed.output
         assert said in " ".join(failed.output.split())
-    shown = run("schema", "--parties")
+    shown = run("pipeline", "schema", "parties")
     assert json.loads(shown.stdout)["title"] == "kanon_sql parties"

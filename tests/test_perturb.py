@@ -464,18 +464,18 @@ def test_on_the_command_line(clinic: Path) -> None:
         "version: 1\nsource: people\nrelease: masked\nkey: id\nperturb:\n  age: {noise: 0.3}\n"
         "  diagnosis: {pram: {retain: 0.7}}\nkeep: [zip]\nlinkage: {columns: [age, zip], most: 0.9}\n"
     )
-    result = run("perturb", "masking.yml", "-d", "clinic.duckdb")
+    result = run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb")
     assert result.exit_code == 0, result.output
     assert result.output.startswith("UNTRUE  published")
     for words in ("untrue on purpose; not k-anonymous", "rows changed", "Record linkage by distance", "PASS"):
         assert (words in result.output) is (words != "PASS")
     told = json.loads(
-        run("perturb", "masking.yml", "-d", "clinic.duckdb", "--preview", "--format", "json", "-q").stdout
+        run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb", "--preview", "--format", "json", "-q").stdout
     )
     jsonschema.validate(told, perturbation_schema())
     assert told["release"] is None
     (clinic / "masking.yml").write_text((clinic / "masking.yml").read_text().replace("0.9", "0.0"))
-    failed = run("perturb", "masking.yml", "-d", "clinic.duckdb")
+    failed = run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb")
     assert failed.exit_code == 1
     assert failed.output.startswith("FAIL  nothing was published")
 
@@ -486,7 +486,7 @@ def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
         "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.3}}\nkeep: [zip]\n"
     )
     (clinic / "run.json").write_text(
-        run("perturb", "masking.yml", "-d", "clinic.duckdb", "--format", "json", "-q").stdout
+        run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb", "--format", "json", "-q").stdout
     )
     with duckdb.connect("clinic.duckdb") as connection:
         ((run_id,),) = connection.execute("SELECT run_id FROM kanon_sql_manifest").fetchall()
@@ -501,7 +501,7 @@ def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
 
 @pytest.mark.slow
 def test_the_schema_takes_what_the_spec_takes() -> None:
-    schema = json.loads(run("schema", "--perturb-spec").stdout)
+    schema = json.loads(run("pipeline", "schema", "perturbed-spec").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     for method in METHODS:
         written = {**BASE, "perturb": method, "linkage": {"rows": 5, "most": 0.1}}

@@ -307,10 +307,10 @@ def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
         "privacy:\n  - k_anonymity: 3\nsuppression: {max_share: 0.5}\n"
     )
     postgres.execute("ANALYZE people")
-    code, said = run("plan", str(file), "--estimate", "--format", "json")
+    code, said = run("pipeline", "estimate", str(file), "--format", "json")
     assert (code, json.loads(said)["rows"]) == (0, 4)
     assert run("plan", str(file), "--max-bytes", "1B")[0] == 2
-    code, said = run("plan", str(file), "--scratch", "inline", "--format", "json")
+    code, said = run("plan", str(file), "--set", "scratch=inline", "--format", "json")
     assert (code, json.loads(said)["rows"]["suppressed"]) == (0, 1)
     assert run("check", str(file), "--table", "people")[0] == 1
     code, said = run("anonymize", str(file), "--format", "json")

@@ -246,48 +246,50 @@ LATER = "SELECT n + 100 AS n, zip, age, diagnosis FROM visits WHERE n < 40"
 TO_FILE = {**SPEC, "source": {"file": "visits.csv"}, "release": {"file": "out.csv"}}
 ON = ("-d", "clinic.duckdb")
 WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]] = {
-    "check": (SPEC, [("check", "spec.yml", *ON, "--table", "visits", "--report", "r.html")], {"r.html": 0o600}),
-    "plan": (SPEC, [("plan", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600}),
+    "check": (SPEC, [("check", "spec.yml", *ON, "--table", "visits", "-o", "r.html")], {"r.html": 0o600}),
+    "plan": (SPEC, [("plan", "spec.yml", *ON, "-o", "r.html")], {"r.html": 0o600}),
     "anonymize": (
         {**SPEC, "recoding": {"keep": "learned"}},
         [
-            ("anonymize", "spec.yml", *ON, "--report", "r.html", "--distributions", "--manifest", "m.json"),
-            ("apply", "learned", "spec.yml", *ON, "--report", "r2.html", "--manifest", "m2.json"),
+            ("anonymize", "spec.yml", *ON, "-o", "r.html", "--show", "distributions", "--manifest", "m.json"),
+            ("release", "apply", "spec.yml", "learned", *ON, "-o", "r2.html", "--manifest", "m2.json"),
             ("report", "m.json", "-o", "r3.html"),
             ("report", "m.json", "--pictures", "drawn"),
         ],
         {"r.html": 0o600, "m.json": 0o600, "r2.html": 0o600, "m2.json": 0o600, "r3.html": 0o600, "drawn/*": 0o600},
     ),
-    "compare": (SPEC, [("compare", "spec.yml", *ON, "--k", "2,3", "--report", "r.html")], {"r.html": 0o600}),
+    "compare": (SPEC, [("compare", "spec.yml", *ON, "--k", "2,3", "-o", "r.html")], {"r.html": 0o600}),
     "audit": (
-        SPEC, [("anonymize", "spec.yml", *ON), ("audit", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600},
+        SPEC, [("anonymize", "spec.yml", *ON), ("audit", "spec.yml", *ON, "-o", "r.html")], {"r.html": 0o600},
     ),
     "risk": (
-        SPEC, [("anonymize", "spec.yml", *ON), ("risk", "spec.yml", *ON, "--report", "r.html")], {"r.html": 0o600},
+        SPEC, [("anonymize", "spec.yml", *ON), ("risk", "spec.yml", *ON, "-o", "r.html")], {"r.html": 0o600},
     ),
     "evidence": (
         SPEC,
-        [("anonymize", "spec.yml", *ON), ("report", "spec.yml", "--evidence", *ON, "-o", "e.html")],
+        [("anonymize", "spec.yml", *ON), ("release", "evidence", "spec.yml", *ON, "-o", "e.html")],
         {"e.html": 0o600},
     ),
     "refresh": (
         GROWING,
         [
             ("anonymize", "spec.yml", *ON),
-            ("refresh", "spec.yml", *ON, "--inserted", LATER, "--batch", "b", "--manifest", "m.json"),
+            ("release", "refresh", "spec.yml", *ON, "--inserted", LATER, "--batch", "b", "--manifest", "m.json"),
         ],
         {"m.json": 0o600},
     ),
     "certify": (
         SPEC,
-        [("anonymize", "spec.yml", *ON), ("certify", "spec.yml", *ON, "--out", "made")],
+        [("anonymize", "spec.yml", *ON), ("release", "certify", "spec.yml", *ON, "-o", "made")],
         {"made/*.*": 0o600, "made/sql/*": 0o600},
     ),
-    "dbt": (SPEC, [("dbt", "spec.yml", *ON, "--project", ".")], {"seeds/**/*.csv": 0o600, "models/**/*.sql": 0o644}),
-    "hierarchy": (SPEC, [("hierarchy", "spec.yml", *ON, "--export", "exported")], {"exported/*.csv": 0o600}),
+    "dbt": (
+        SPEC, [("pipeline", "dbt", "spec.yml", *ON, "-o", ".")], {"seeds/**/*.csv": 0o600, "models/**/*.sql": 0o644},
+    ),
+    "hierarchy": (SPEC, [("hierarchy", "spec.yml", *ON, "-o", "exported")], {"exported/*.csv": 0o600}),
     "init": (
         SPEC,
-        [("init", "visits", *ON, "--quasi-identifiers", "diagnosis", "--skeletons", "drafts")],
+        [("init", "visits", *ON, "--quasi-identifiers", "diagnosis", "--set", "skeletons=drafts")],
         {"drafts/*": 0o600},
     ),
     "a file": (
@@ -295,7 +297,7 @@ WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]]
     ),
     "a file with details": (
         TO_FILE,
-        [("anonymize", "spec.yml", "--report", "r.html")],
+        [("anonymize", "spec.yml", "-o", "r.html")],
         {"out.csv": 0o644, "out.csv.manifest.json": 0o600, "r.html": 0o600},
     ),
 }  # fmt: skip

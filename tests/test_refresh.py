@@ -434,7 +434,7 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
         kanon_sql.refresh(engine, spec(release="other_release"))
     with pytest.raises(SpecError, match="begun with other quasi-identifiers"):
         kanon_sql.refresh(engine, spec(privacy=[{"k_anonymity": {"k": 2}}]))
-    with pytest.raises(SpecError, match="grows already: kanon-sql refresh adds new rows"):
+    with pytest.raises(SpecError, match="grows already: kanon-sql release refresh adds new rows"):
         kanon_sql.anonymize(engine, spec())
     for changes in ({"state": None, "increments": None}, {"state": "elsewhere"}):  # whatever the spec says of it
         with pytest.raises(SpecError, match="clean --state --schema kanon_state"):
@@ -666,18 +666,18 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert run("anonymize", *base, "-q").exit_code == 0
     with duckdb.connect("clinic.duckdb") as opened:
         visits(opened, 2, "abbb", "Qwyjibo")
-    shown = run("refresh", *base, "--manifest", "m.json")
+    shown = run("release", "refresh", *base, "--manifest", "m.json")
     assert shown.exit_code == 0, shown.output
     assert "Since the last run" in shown.stdout
     assert "4 new rows" in shown.stdout
     assert "Qwyjibo" not in shown.output + Path("m.json").read_text()
-    ran = run("refresh", *base, "--format", "json", "-q")
+    ran = run("release", "refresh", *base, "--format", "json", "-q")
     data = json.loads(ran.stdout)
     jsonschema.Draft202012Validator(result_schema()).validate(data)
     assert data["message"] == "nothing was changed: there are no new rows"
-    ran = run("refresh", *base, "--deleted", "visits", "--batch", "x", "--format", "json", "-q")
+    ran = run("release", "refresh", *base, "--deleted", "visits", "--batch", "x", "--format", "json", "-q")
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(ran.stdout))
-    assert "would vanish" in refused(run("refresh", "growing.json"), 2)
+    assert "would vanish" in refused(run("release", "refresh", "growing.json"), 2)
     listed = run("clean", "-d", "clinic.duckdb", "--state", "--format", "json", "-q")
     assert [item["state"] for item in json.loads(listed.stdout)["objects"]] == ["state of a release"]
 

@@ -728,7 +728,7 @@ def written(source: str = "people.csv", release: str = "out.csv") -> str:
 @pytest.mark.slow
 def test_files_need_no_database(folder: Path) -> None:
     spec = written(release="out.parquet")
-    done = run("anonymize", spec, "--report", "report.html")
+    done = run("anonymize", spec, "-o", "report.html")
     assert done.exit_code == 0, done.output
     assert "manifest: " in done.stderr
     assert {"out.parquet", "out.parquet.manifest.json", "report.html"} < left()
@@ -740,7 +740,7 @@ def test_files_need_no_database(folder: Path) -> None:
     page = run("report", "out.parquet.manifest.json")
     assert page.exit_code == 0
     assert "out.parquet" in page.stdout
-    kept = run("anonymize", spec, "--no-manifest-file")
+    kept = run("anonymize", spec, "--manifest", "none")
     assert (kept.exit_code, "by which a later run knows" in kept.stderr) == (2, True)
     missing = run("anonymize", spec, "-d", "none.duckdb")
     assert (missing.exit_code, os.path.exists("none.duckdb")) == (3, False)

@@ -64,7 +64,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (directory / "spec.yml").write_text(CLOSE)
     for verb, more in (("plan", []), ("anonymize", []), ("check", ["--table", "visits"])):
         arguments = [directory / "spec.yml", "-d", directory / "clinic.duckdb", "--format", "json", *more]
-        result = run(verb, *arguments, "--report", directory / f"{verb}.html")
+        result = run(verb, *arguments, "-o", directory / f"{verb}.html")
         assert result.exit_code in (0, 1), result.output
         assert f"report: {directory / verb}.html" in result.stderr
         (directory / f"{verb}.json").write_text(result.stdout)
@@ -93,7 +93,7 @@ def test_no_password_and_no_literal_of_the_users_sql(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     query = "SELECT * FROM visits WHERE name <> 'Hidden One'"
     (tmp_path / "spec.yml").write_text(SPEC.replace("source: visits", f'source: {{query: "{query}"}}'))
-    result = run("plan", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--report", tmp_path / "r.html")
+    result = run("plan", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "r.html").read_text()
     assert "Hidden" not in page
@@ -320,10 +320,10 @@ def test_report_refuses(
 def test_a_report_path_is_refused_before_the_run(reported: Path) -> None:
     spec = reported / "spec.yml"
     for verb in ("plan", "anonymize", "check"):
-        result = run(verb, spec, "-d", reported / "clinic.duckdb", "--report", reported / "no" / "x.html")
+        result = run(verb, spec, "-d", reported / "clinic.duckdb", "-o", reported / "no" / "x.html")
         assert "existing directory" in refused(result, 2)
-    result = run("plan", spec, "-d", reported / "clinic.duckdb", "--estimate", "--report", reported / "x.html")
-    assert "exclude each other" in refused(result, 2)
+    result = run("pipeline", "estimate", spec, "-d", reported / "clinic.duckdb", "-o", reported / "x.html")
+    assert "this verb writes no HTML report" in refused(result, 2)
 
 
 def test_a_notebook_shows_a_fragment(database: Any) -> None:

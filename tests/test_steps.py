@@ -289,9 +289,9 @@ def test_what_hands_sql_over_refuses(clinic: Path) -> None:
     text = (clinic / "spec.yml").read_text() + "steps: {sample: {fraction: 0.5, by: age}}\n"
     (clinic / "spec.yml").write_text(text)
     for verb in (
-        ("render", "spec.yml"),
-        ("dbt", "spec.yml", "-d", "clinic.duckdb"),
-        ("sqlmesh", "spec.yml", "-d", "clinic.duckdb"),
+        ("pipeline", "render", "spec.yml"),
+        ("pipeline", "dbt", "spec.yml", "-d", "clinic.duckdb"),
+        ("pipeline", "sqlmesh", "spec.yml", "-d", "clinic.duckdb"),
     ):
         result = run(*verb)
         assert result.exit_code == 2

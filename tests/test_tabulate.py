@@ -309,12 +309,12 @@ def folder_of_firms(tmp_path: Path, firms: Database) -> Path:
 
 @pytest.mark.slow
 def test_the_verb_prints_what_everybody_may_see(folder_of_firms: Path) -> None:
-    shown = run("tabulate", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb")
+    shown = run("publish", "table", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb")
     assert shown.exit_code == 0, shown.output
     assert "published as  firms_table" in shown.stdout
     assert "x [1, " in shown.stdout
-    printed = run("tabulate", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb", "--preview",
-                  "--format", "json", "-q")  # fmt: skip
+    printed = run("publish", "table", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb",
+                  "--preview", "--format", "json", "-q")  # fmt: skip
     found = json.loads(printed.stdout)
     jsonschema.Draft202012Validator(tabulation_schema()).validate(found)
     assert found["release"] is None
@@ -325,17 +325,17 @@ def test_the_verb_refuses_in_words(folder_of_firms: Path) -> None:
     (folder_of_firms / "bad.yml").write_text(
         "version: 1\nsource: firms\ndimensions: {region: }\nrules: {treshold: 3}\n"
     )
-    found = run("tabulate", folder_of_firms / "bad.yml", "-d", folder_of_firms / "firms.duckdb")
+    found = run("publish", "table", folder_of_firms / "bad.yml", "-d", folder_of_firms / "firms.duckdb")
     assert found.exit_code == 2
     assert "bad.yml:4:9: rules.treshold: unknown key; did you mean 'threshold'?" in found.stderr
-    memory = run("tabulate", folder_of_firms / "table.yml")
+    memory = run("publish", "table", folder_of_firms / "table.yml")
     assert memory.exit_code == 2
     assert "would vanish" in memory.stderr
 
 
 def test_no_value_of_a_suppressed_cell_is_logged(folder_of_firms: Path) -> None:
     """The statements that -v shows hold no values, and the database file keeps no scratch table."""
-    found = run("tabulate", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb", "-v")
+    found = run("publish", "table", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb", "-v")
     assert "/* 12 rows */" in found.stderr
     assert "'a'" not in found.stderr
     assert stat.S_ISREG((folder_of_firms / "firms.duckdb").stat().st_mode)

@@ -242,15 +242,15 @@ def test_the_verb_tells_nobody_unless_asked(tmp_path: Path, monkeypatch: pytest.
         "version: 1\nsource: v2\nrelease: v1\nquasi_identifiers: {name: }\nsensitive: [problem]\n"
         "privacy: [{k_anonymity: 2}]\n"
     )
-    command = ["audit", "spec.yml", "-d", "clinic.duckdb", "--view", "v2", "--attack", "views"]
-    hidden = CliRunner().invoke(app, [*command, "--report", "audit.html"])
+    command = ["audit", "spec.yml", "-d", "clinic.duckdb", "--set", "view=v2", "--attack", "views"]
+    hidden = CliRunner().invoke(app, [*command, "-o", "audit.html"])
     assert hidden.exit_code == 1, hidden.output
     page = (tmp_path / "audit.html").read_text("utf-8")
     assert "Attacks expose people" in page
     assert "views" in page
     for secret in ("Bill", "HIV", "Lawyer"):
         assert secret not in hidden.output + page
-    shown = CliRunner().invoke(app, [*command, "--reveal", "1", "--report", "revealed.html"])
+    shown = CliRunner().invoke(app, [*command, "--reveal", "1", "-o", "revealed.html"])
     assert "Bill" in shown.stdout
     assert "Bill" not in (tmp_path / "revealed.html").read_text("utf-8")
     assert json.loads(CliRunner().invoke(app, [*command, "--format", "json"]).stdout)["attacks"][0]["name"] == "views"

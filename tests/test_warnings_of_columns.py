@@ -739,10 +739,15 @@ def test_the_command_line_fails_on_it(tmp_path: Path) -> None:
     (tmp_path / "p.yml").write_text(
         "version: 1\nsource: people\nkey: nhs_number\nperturb: {age: {noise: 0.9}}\nkeep: [name]\n"
     )
-    shown = run("perturb", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q")
+    shown = run("publish", "perturbed", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q")
     assert shown.exit_code == 0
     assert "Warnings\n  named_like_identifier  name: released" in shown.stdout
-    assert run("perturb", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q", "--fail-on-warning").exit_code == 1
+    assert (
+        run(
+            "publish", "perturbed", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q", "--fail-on-warning"
+        ).exit_code
+        == 1
+    )
 
 
 # --- Numbers that are stored as text --------------------------------------------------------------

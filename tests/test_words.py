@@ -65,11 +65,19 @@ def prose() -> Iterator[tuple[str, str]]:
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
 
 
+def below(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    """Every verb with its name; a group comes before its verbs."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}", command
+        if hasattr(command, "commands"):
+            yield from below(command, f"{before}{name} ")
+
+
 def helps() -> Iterator[tuple[str, str]]:
     """What ``--help`` says of every verb, its options and its arguments."""
     group: Any = typer.main.get_command(app)
     yield "kanon-sql", group.help or ""
-    for name, command in group.commands.items():
+    for name, command in below(group, ""):
         yield f"kanon-sql {name}", f"{command.help or ''}\n{command.epilog or ''}\n{command.short_help or ''}"
         for item in command.params:
             yield f"kanon-sql {name} {item.name}", getattr(item, "help", None) or ""
@@ -100,7 +108,7 @@ def explanations() -> Iterator[tuple[str, str]]:
 
 
 def schemas() -> Iterator[tuple[str, str]]:
-    """The JSON Schemas, whose descriptions ``kanon-sql schema`` prints."""
+    """The JSON Schemas, whose descriptions ``kanon-sql pipeline schema`` prints."""
     for path in sorted(PACKAGE.rglob("*.schema.json")):
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
     yield "kanon-sql schema spec", json.dumps(Spec.json_schema())

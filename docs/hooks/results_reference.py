@@ -26,12 +26,12 @@ SCHEMAS = {
     "compare": comparison_schema,
     "audit": audit_schema,
     "risk": risk_schema,
-    "report --evidence": evidence_schema,
-    "certify": certificate_schema,
-    "tabulate": tabulation_schema,
-    "plan and anonymize with --party": parties_schema,
-    "perturb": perturbation_schema,
-    "cloak": cloak_schema,
+    "release evidence": evidence_schema,
+    "release certify": certificate_schema,
+    "publish table": tabulation_schema,
+    "parties plan, parties anonymize": parties_schema,
+    "publish perturbed": perturbation_schema,
+    "publish positions": cloak_schema,
 }
 """Verbs -> the schema of what they print."""
 

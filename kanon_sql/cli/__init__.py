@@ -12,8 +12,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kanon_sql.cli.program import program
-from kanon_sql.cli.verbs import VERBS, add_verbs
+from kanon_sql.cli.program import GROUPS, HEADINGS, program
+from kanon_sql.cli.verbs import add_verbs
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -39,7 +39,8 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # A process needs one verb; what the others are takes longer to read than this one to start. A shell that asks
     # for words to propose names none, and ``--help`` lists all.
-    add_verbs(*(name for name in sys.argv[1:2] if name in VERBS))
+    known = {name for names in HEADINGS.values() for name in names} | {*GROUPS}
+    add_verbs(*(name for name in sys.argv[1:2] if name in known))
     program(prog_name="kanon-sql")
 
 

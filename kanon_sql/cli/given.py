@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,15 @@ from kanon_sql.errors import DatabaseError, Problem, SpecError
 if TYPE_CHECKING:
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 
-__all__ = ["MEMORY", "load_cloak_spec", "load_perturb_spec", "load_spec", "load_table_spec", "need_database"]
+__all__ = [
+    "MEMORY",
+    "load_cloak_spec",
+    "load_perturb_spec",
+    "load_spec",
+    "load_table_spec",
+    "need_database",
+    "need_parties",
+]
 
 MEMORY = ":memory:"
 
@@ -58,3 +67,16 @@ def need_database(database: str) -> None:
 
     if database_kind(database) == "file" and not Path(database).exists():
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+
+
+def need_parties(databases: Sequence[str]) -> None:
+    """Refuse parties whose databases are not there.
+
+    Raises:
+        SpecError: one is in memory.
+        DatabaseError: one does not exist.
+    """
+    for database in databases:
+        if database == MEMORY:
+            raise SpecError("--database: a database in memory belongs to no party; give a file or a URL")
+        need_database(database)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -15,33 +16,39 @@ from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
     "DATABASE_VARIABLE",
+    "KEYS",
+    "LAST",
     "SETTINGS",
-    "AllMinimal",
-    "At",
     "CheckFormat",
+    "CompareFormat",
     "Database",
-    "Distributions",
+    "EvidenceFormat",
     "FailOnWarning",
-    "Format",
     "Key",
+    "Manifest",
     "MaxBytes",
     "MaxSeconds",
     "MaxStatements",
-    "MemoryLimit",
     "OutputFormat",
     "Parties",
     "Profile",
     "Quiet",
-    "ReportFile",
-    "ScratchMode",
     "SpecFile",
     "Split",
     "SplitOption",
-    "Threads",
-    "Timeout",
     "Verbose",
+    "format_option",
+    "items",
+    "listed",
+    "named",
+    "numbers",
+    "output_option",
+    "resource",
     "seconds_of",
+    "settings_option",
+    "shown_of",
     "size_in_bytes",
+    "unquoted",
 ]
 
 
@@ -49,6 +56,18 @@ DATABASE_VARIABLE = "KANON_SQL_DATABASE"
 
 SETTINGS = "kanon_sql.settings"
 """Where a verb's context keeps what the file of settings said."""
+
+KEYS: Mapping[str, str] = {
+    "database": "a DuckDB file, :memory:, a URL without a password, {variable = NAME} or {dbt = PROFILE}",
+    "threads": "a whole number of at least 1",
+    "memory_limit": "a size such as 4GB",
+    "timeout": "a number of seconds, or a duration such as 90s, 10m or 1h30m",
+    "scratch": "temp, schema:NAME or inline",
+}
+"""What a file of settings may say, and of which form it is; ``--set`` takes all but the database."""
+
+CONNECTION, OUTPUT = "Connection", "Output"
+"""The headings of the shared options in the help of a verb."""
 
 
 class OutputFormat(StrEnum):
@@ -73,6 +92,14 @@ class CompareFormat(StrEnum):
     markdown = "markdown"
 
 
+class EvidenceFormat(StrEnum):
+    """How ``release evidence`` writes its document."""
+
+    html = "html"
+    markdown = "markdown"
+    json = "json"
+
+
 class CheckFormat(StrEnum):
     """How ``check`` writes its data: for people, programs and pipelines."""
 
@@ -81,12 +108,6 @@ class CheckFormat(StrEnum):
     junit = "junit"
     github = "github"
     markdown = "markdown"
-
-
-def _memory_limit(value: str | None) -> str | None:
-    if value is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", value, re.IGNORECASE):
-        raise typer.BadParameter("expected a size such as 4GB, 512MiB or 80%")
-    return value
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -108,7 +129,76 @@ def size_in_bytes(text: str) -> int:
     return int(float(number) * (1024 ** ("KMGT".index(unit.upper()) + 1) if binary and unit else factor))
 
 
-DURATION = "a number of seconds, or a duration such as 90s, 10m or 1h30m"
+def items(texts: Sequence[str] | None) -> list[str]:
+    """The items of a list: each may stand in an option of its own, or several with commas between.
+
+    A comma within double quotes separates nothing, so that a name may have one.
+
+    Raises:
+        ValueError: an item is empty.
+    """
+    found = []
+    for text in texts or ():
+        item, quoted = "", False
+        for character in text:
+            quoted ^= character == '"'
+            if character == "," and not quoted:
+                found.append(item.strip())
+                item = ""
+            else:
+                item += character
+        found.append(item.strip())
+    if not all(found):
+        raise ValueError("expected a list such as A,B without an empty item")
+    return found
+
+
+def unquoted(name: str) -> str:
+    """A name that may stand in double quotes, without them."""
+    return name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
+
+
+def listed(texts: Sequence[str] | None) -> list[str]:
+    """The callback of an option that is a list."""
+    try:
+        return items(texts)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def named(texts: Sequence[str] | None) -> list[str]:
+    """The callback of an option that is a list of names: each may stand in double quotes."""
+    return [unquoted(item) for item in listed(texts)]
+
+
+def shown_of(show: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
+    """What ``--show`` asks for.
+
+    Args:
+        show: as it was given.
+        known: what there is to show.
+
+    Raises:
+        SpecError: there is no such thing.
+    """
+    from kanon_sql.errors import SpecError
+
+    for name in show or ():
+        if name not in known:
+            raise SpecError(f"--show: expected {', '.join(known[:-1])} or {known[-1]}, got {name!r}")
+    return show or ()
+
+
+def numbers(texts: Sequence[str] | None) -> list[int]:
+    """The whole numbers in a list.
+
+    Raises:
+        ValueError: an item is no whole number.
+    """
+    found = items(texts)
+    if not all(item.isascii() and item.isdigit() and len(item) < 10 for item in found):
+        raise ValueError("expected whole numbers separated by commas, such as 2,5,10")
+    return [int(item) for item in found]
 
 
 def seconds_of(text: str) -> float | None:
@@ -118,6 +208,27 @@ def seconds_of(text: str) -> float | None:
         return None
     hours, minutes, seconds = found.groups()
     return 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
+
+
+def resource(key: str, text: str) -> Any:
+    """What a key of the settings says of the connection.
+
+    Args:
+        key: one of :data:`KEYS`, but not the database.
+        text: its value.
+
+    Raises:
+        ValueError: the value has another form.
+    """
+    if key == "threads" and text.isascii() and text.isdigit() and 1 <= int(text) <= 4096:
+        return int(text)
+    if key == "memory_limit" and re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", text, re.IGNORECASE):
+        return text
+    if key == "timeout" and (seconds := seconds_of(text)) is not None:
+        return seconds
+    if key == "scratch" and text:
+        return text
+    raise ValueError(f"expected {KEYS[key]}")
 
 
 def _database(value: str) -> str:
@@ -138,6 +249,10 @@ def _found(given: Any) -> Any:
         raise typer.BadParameter(str(error)) from None
 
 
+def _options(context: typer.Context) -> list[Any]:
+    return [item for item in context.command.params if item.param_type_name == "option"]
+
+
 def _profile(context: typer.Context, value: str | None) -> str | None:
     """Take the defaults of the other options from the nearest file of settings."""
     if not context.resilient_parsing:
@@ -148,12 +263,16 @@ def _profile(context: typer.Context, value: str | None) -> str | None:
             found = settings_of(Path.cwd(), value)
         except SpecError as error:
             raise typer.BadParameter(str(error)) from None
+        several = any(item.name == "database" and item.multiple for item in _options(context))
+        if several:  # each party's database is named on the command line
+            context.meta[SETTINGS] = found
+            return value
         if value is not None and "database" in found.values and os.environ.get(DATABASE_VARIABLE):
             raise typer.BadParameter(
                 f"{DATABASE_VARIABLE} is set, and comes before the database of a profile; unset it, or leave the "
                 "profile out"
             )
-        context.default_map = {name: partial(_found, given) for name, given in found.values.items()}
+        context.default_map = {name: partial(_found, found.values[name]) for name in found.values if name == "database"}
         context.meta[SETTINGS] = found
     return value
 
@@ -167,16 +286,31 @@ SpecFile = Annotated[
 FailOnWarning = Annotated[
     bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit with 1, publish nothing.")
 ]
+_NAMED: dict[str, Any] = {
+    "envvar": DATABASE_VARIABLE,
+    "metavar": "DATABASE",
+    "autocompletion": paths(".duckdb", ".db"),
+    "rich_help_panel": CONNECTION,
+}
 Database = Annotated[
     str,
     typer.Option(
         "--database",
         "-d",
-        envvar=DATABASE_VARIABLE,
-        metavar="DATABASE",
         callback=_database,
-        autocompletion=paths(".duckdb", ".db"),
         help="A DuckDB file, :memory:, or a URL such as postgresql://user@host/db.",
+        **_NAMED,
+    ),
+]
+Parties = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--database",
+        "-d",
+        callback=lambda values: [_database(value) for value in listed(values)],
+        show_default=False,
+        help="The database of each party, a file or a URL.",
+        **{**_NAMED, "envvar": None, "metavar": "DATABASE,..."},
     ),
 ]
 Profile = Annotated[
@@ -188,59 +322,89 @@ Profile = Annotated[
         is_eager=True,
         callback=_profile,
         show_default=False,
-        help="The profile of kanon-sql.toml, or of [tool.kanon_sql] in pyproject.toml, whose defaults to use.",
+        help="A profile of kanon-sql.toml, or of [tool.kanon_sql] in pyproject.toml.",
+        rich_help_panel=CONNECTION,
     ),
 ]
-Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages; errors only.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no messages; errors only.", rich_help_panel=OUTPUT)
+]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Write every executed SQL statement, values redacted, to standard error."),
-]
-
-
-def _duration(value: str | float) -> float:
-    seconds = seconds_of(str(value))
-    if seconds is None:
-        raise typer.BadParameter(f"expected {DURATION}")
-    return seconds
-
-
-Timeout = Annotated[
-    float | None,
     typer.Option(
-        "--timeout",
-        metavar="DURATION",
-        parser=_duration,
-        show_default=False,
-        help="End the run in order after this time: seconds, or 10m, 1h30m, 90s.",
+        "--verbose",
+        "-v",
+        help="Write every executed SQL statement, values redacted, to standard error.",
+        rich_help_panel=OUTPUT,
     ),
 ]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", metavar="N", min=1, max=4096, show_default=False, help="Threads the database may use."),
-]
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option(
-        "--memory-limit",
-        metavar="SIZE",
-        callback=_memory_limit,
-        show_default=False,
-        help="Memory the database may use, such as 4GB.",
-    ),
-]
-ScratchMode = Annotated[
-    str | None,
-    typer.Option(
-        "--scratch",
-        metavar="MODE",
-        show_default=False,
-        autocompletion=one_of("temp", "inline", "schema:"),
-        help="Where scratch tables live: temp, schema:NAME, or inline (nowhere). "
-        "By default temporary tables where they are allowed, else inline.",
-    ),
-]
+
+
+def _explained(keys: Mapping[str, str]) -> list[str]:
+    """What ``--set`` may set; what the file of settings may say too is known by its name."""
+    shared = ", ".join(key for key in keys if key in KEYS)
+    return [*([f"Of the connection: {shared}"] if shared else []),
+            *(f"{key}: {text}" for key, text in keys.items() if key not in KEYS)]  # fmt: skip
+
+
+def settings_option(keys: Mapping[str, str]) -> Any:
+    """``--set`` of a verb.
+
+    Args:
+        keys: what it may set.
+    """
+    return Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE,...",
+            show_default=False,
+            autocompletion=one_of(*(f"{key}=" for key in keys)),
+            help=f"Rarely needed. {'; '.join(_explained(keys))}.",
+            rich_help_panel=CONNECTION,
+        ),
+    ]
+
+
+def output_option(product: str, reports: bool) -> Any:
+    """``--output`` of a verb.
+
+    Args:
+        product: what it writes.
+        reports: it can be an HTML report.
+    """
+    report = " With PATH.html, print it, and write a report that opens offline." if reports else ""
+    return Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            show_default=False,
+            help=f"Write the {product} to this file instead of to standard output.{report}",
+            rich_help_panel=OUTPUT,
+        ),
+    ]
+
+
+def format_option(formats: type[StrEnum], product: str | None) -> Any:
+    """``--format`` of a verb.
+
+    Args:
+        formats: those that it has.
+        product: what ``--output`` writes; None where that does not take the place of standard output.
+    """
+    text = "Format of what is printed." if product is None else "Format; if not given, the ending of --output decides."
+    return Annotated[
+        formats,
+        typer.Option("--format", help=text, rich_help_panel=OUTPUT),
+    ]
+
+
+LAST = {".json": "json", ".md": "markdown", ".xml": "junit"}
+"""How a file's name ends -> the format that ``--output`` writes it in, where ``--format`` is not given."""
+
+
 MaxBytes = Annotated[
     str | None,
     typer.Option(
@@ -271,35 +435,17 @@ MaxStatements = Annotated[
         help="End the search after this many statements, with the best generalization found so far.",
     ),
 ]
-AllMinimal = Annotated[
-    bool, typer.Option("--all-minimal", help="List all k-minimal and locally minimal generalizations.")
-]
-ReportFile = Annotated[
-    Path | None,
+Manifest = Annotated[
+    str | None,
     typer.Option(
-        "--report", metavar="PATH", show_default=False, help="Also write a report, one HTML file that opens offline."
-    ),
-]
-Distributions = Annotated[
-    bool,
-    typer.Option(
-        "--distributions",
-        help="Also count rows by label, before and after, for --report and --format json; this shows labels.",
-    ),
-]
-Parties = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--party",
-        metavar="DATABASE",
-        callback=lambda values: [_database(value) for value in values or ()],  # with old ones of typer None fails
+        "--manifest",
+        metavar="PATH",
         show_default=False,
-        help="Instead of --database: the database of one party of several; give it for each.",
+        help="Where to write the manifest as well; it is in the database.",
     ),
 ]
 SplitOption = Annotated[
-    Split,
-    typer.Option("--split", help="With --party: every party has rows of its own (horizontal), or columns (vertical)."),
+    Split, typer.Option("--split", help="Each party has rows of its own (horizontal), or columns (vertical).")
 ]
 Key = Annotated[
     str | None,
@@ -308,14 +454,5 @@ Key = Annotated[
         metavar="COLUMN",
         show_default=False,
         help="With --split vertical: the column that every party has; one of the spec's identifiers.",
-    ),
-]
-At = Annotated[
-    int,
-    typer.Option(
-        "--at",
-        metavar="N",
-        min=1,
-        help="With --split vertical: the number of the party where the joined release is published.",
     ),
 ]

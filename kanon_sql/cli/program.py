@@ -1,34 +1,74 @@
-"""The Typer application that the verbs are added to, and what the help of all of them shares."""
+"""The Typer application that the verbs are added to, and what all of them share: their options and their help."""
 
+import inspect
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from kanon_sql.cli import options as shared
+from kanon_sql.cli.moved import VERBS as MOVED
+from kanon_sql.cli.moved import moved_option
+from kanon_sql.cli.session import Asked, session
 from kanon_sql.version import __version__
 
-__all__ = ["HEADINGS", "examples", "program"]
+__all__ = ["GROUPS", "HEADINGS", "program", "verb"]
 
-HEADINGS = {
+
+class Group(NamedTuple):
+    """Verbs that stand behind one word.
+
+    Attributes:
+        help: what they are for.
+        verbs: in the order of the help.
+    """
+
+    help: str
+    verbs: tuple[str, ...]
+
+
+HEADINGS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "init", "hierarchy", "explore"),
-    "Release": ("plan", "anonymize", "apply", "refresh"),
-    "Judge": ("check", "audit", "risk", "certify"),
-    "Show": ("report", "compare", "ledger"),
-    "Other products": ("tabulate", "cloak", "perturb"),
-    "Pipelines": ("render", "dbt", "sqlmesh"),
-    "Housekeeping": ("clean", "doctor", "schema"),
+    "Release": ("plan", "anonymize", "release"),
+    "Judge": ("check", "audit", "risk"),
+    "Show": ("report", "compare"),
+    "Other products": ("publish", "parties"),
+    "Pipelines": ("pipeline",),
+    "Housekeeping": ("doctor", "clean"),
 }
-"""The verbs, in the order and under the headings of the help."""
+"""The verbs and groups, in the order and under the headings of the help."""
+
+GROUPS: Mapping[str, Group] = {
+    "release": Group("Add to a release, document it, list releases.",
+                     ("refresh", "apply", "evidence", "certify", "ledger")),
+    "publish": Group("Publish tables of counts, positions, perturbed rows.",
+                     ("table", "positions", "perturbed", "check")),
+    "parties": Group("Release a table that several databases hold.", ("plan", "anonymize")),
+    "pipeline": Group("SQL, dbt, SQLMesh, JSON Schemas, cost estimates.",
+                      ("render", "estimate", "dbt", "sqlmesh", "schema")),
+}  # fmt: skip
 
 
 class Verbs(TyperGroup):
-    """The verbs, under headings, and the error for a word that is not a verb."""
+    """The program or a group: its verbs under headings, and the error for a word that is not a verb."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in the order of the help."""
+        order = [name for names in self._headings().values() for name in names]
+        return [name for name in order if name in self.commands]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options, then the verbs."""
+        _write_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Each heading with its verbs; all descriptions begin in one column."""
         width = max(map(len, self.commands))
-        for heading, names in HEADINGS.items():
+        for heading, names in self._headings().items():
             known = [(name.ljust(width), self.commands[name]) for name in names if name in self.commands]
             if known:
                 with formatter.section(heading):
@@ -38,26 +78,155 @@ class Verbs(TyperGroup):
         """The verb that the arguments begin with; the types are those of the Click that Typer brings."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
+            if name in MOVED and self.name not in GROUPS:
+                ctx.fail(f"{name!r} has moved; use kanon-sql {MOVED[name]}")
             verbs = self.list_commands(ctx)
             close = get_close_matches(name.lower(), verbs, n=1, cutoff=0.4)
             hint = f" did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"no such verb {name!r};{hint} the verbs are {', '.join(verbs)}")
         return super().resolve_command(ctx, args)
 
-
-program = typer.Typer(
-    name="kanon-sql",
-    cls=Verbs,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+    def _headings(self) -> Mapping[str, tuple[str, ...]]:
+        group = GROUPS.get(self.name or "")
+        return HEADINGS if group is None else {"Verbs": group.verbs}
 
 
-def examples(*lines: str) -> str:
+class Verb(TyperCommand):
+    """A verb: its own options before those that all share, and the error for an option that has moved."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options under headings."""
+        _write_options(self, ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line."""
+        own = {name for item in self.get_params(ctx) for name in (*item.opts, *item.secondary_opts)}
+        for word in args[: args.index("--")] if "--" in args else args:
+            option = word.partition("=")[0]
+            if option.startswith("--") and option not in own:
+                instead = moved_option(ctx.command_path.partition(" ")[2], option)
+                if instead is not None:
+                    ctx.fail(f"{option} has moved; {instead}")
+        return super().parse_args(ctx, args)
+
+
+def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """The arguments and options of a command, under their headings."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for item in command.get_params(ctx):
+        record = item.get_help_record(ctx)
+        if record is not None:
+            argument = item.param_type_name == "argument"
+            heading = "Arguments" if argument else getattr(item, "rich_help_panel", None) or "Options"
+            sections.setdefault(heading, []).append(record)
+    if len(sections) > 2:  # --help stands with the last of those that all verbs share
+        sections["Output"] += [record for record in sections["Options"] if "--help" in record[0]]
+        sections["Options"] = [record for record in sections["Options"] if "--help" not in record[0]]
+    for heading, records in sections.items():
+        if records:
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+_OURS = {"rich_markup_mode": None, "no_args_is_help": True, "cls": Verbs,
+         "context_settings": {"help_option_names": ["-h", "--help"]}}  # fmt: skip
+
+program = typer.Typer(name="kanon-sql", pretty_exceptions_enable=False, **_OURS)  # type: ignore[arg-type]
+
+_APPLICATIONS = {name: typer.Typer(name=name, help=group.help, **_OURS) for name, group in GROUPS.items()}  # type: ignore[arg-type]
+
+
+def _examples(lines: tuple[str, ...]) -> str:
     """The end of a verb's help; the mark keeps the lines as they are."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def verb(
+    *examples: str,
+    group: str | None = None,
+    name: str | None = None,
+    database: bool = True,
+    parties: bool = False,
+    scratch: bool = False,
+    resources: bool = True,
+    formats: type[StrEnum] | None = shared.OutputFormat,
+    product: str | None = "result",
+    reports: bool = False,
+    keys: Mapping[str, str] = {},
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a function to the program as a verb, with the options that verbs share.
+
+    The function takes the session, which holds what the shared options say, and its own options.
+
+    Args:
+        examples: the lines that the help ends with.
+        group: the group that it belongs to.
+        name: of the verb, where the function has another.
+        database: it opens a database.
+        parties: it opens the databases of several parties.
+        scratch: ``--set scratch=MODE`` says where its scratch tables live.
+        resources: ``--set`` says how many threads and how much memory the database may use.
+        formats: in which forms it writes; the first one if not given. None where there is one form.
+        product: what ``--output`` writes; None where the verb has an ``--output`` of its own, or none.
+        reports: its result can be an HTML report.
+        keys: what ``--set`` sets besides -> what it means.
+    """
+    settable = {
+        **({key: shared.KEYS[key] for key in ("threads", "memory_limit") if database and resources}),
+        **({"timeout": shared.KEYS["timeout"]} if database else {}),
+        **({"scratch": shared.KEYS["scratch"]} if scratch else {}),
+        **keys,
+    }
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        _, *own = inspect.signature(function).parameters.values()
+        extra = list(_shared(database, parties, settable, formats, product, reports))
+        defaults = {item.name: item.default for item in extra}
+
+        def call(context: typer.Context, **given: Any) -> None:
+            said = {item: given.pop(item, default) for item, default in defaults.items()}
+            verbose, quiet = said["verbose"], said["quiet"]
+            with session(quiet=quiet, verbose=verbose, spec=given.get("spec_file")) as run:
+                asked = Asked(context, said, settable, formats, product, reports)
+                with run.takes(asked):
+                    function(run, **given)
+
+        here = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+        arguments = [here, *(item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in (*own, *extra))]
+        call.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
+        call.__annotations__ = {item.name: item.annotation for item in arguments}
+        call.__doc__, call.__name__, call.__module__ = function.__doc__, function.__name__, function.__module__
+        application = program if group is None else _APPLICATIONS[group]
+        application.command(name or function.__name__, cls=Verb, epilog=_examples(examples))(call)
+        return function
+
+    return add
+
+
+def _shared(
+    database: bool,
+    parties: bool,
+    settable: Mapping[str, str],
+    formats: type[StrEnum] | None,
+    product: str | None,
+    reports: bool,
+) -> Any:
+    """The shared options of a verb, as parameters of its function."""
+
+    def option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+    if database:
+        yield option("database", shared.Parties, None) if parties else option("database", shared.Database, ":memory:")
+        yield option("profile", shared.Profile, None)
+    if settable:
+        yield option("settings", shared.settings_option(settable), None)
+    if product is not None:
+        yield option("output_file", shared.output_option(product, reports), None)
+    if formats is not None:
+        yield option("output_format", shared.format_option(formats, product), next(iter(formats)))
+    yield option("quiet", shared.Quiet, False)
+    yield option("verbose", shared.Verbose, False)
 
 
 def _version(wanted: bool) -> None:
@@ -81,3 +250,7 @@ def kanon_sql(
     0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,
     130 interrupted, 143 terminated.
     """
+
+
+for _name, _application in _APPLICATIONS.items():
+    program.add_typer(_application, name=_name)

@@ -34,7 +34,7 @@ class Questions:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise SpecError(
                 "--interactive asks questions, and standard input and standard error are no terminal here; say what "
-                "you know by --quasi-identifiers, --sensitive, --identifiers, --keep, --unit and --k instead"
+                "you know by --quasi-identifiers, --sensitive, --identifiers, --set keep, --unit and --k instead"
             )
         self.run = run
 

@@ -9,11 +9,14 @@ import errno
 import gc
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from kanon_sql.evaluate import Budget
     from kanon_sql.spec import Spec
 
-__all__ = ["INTERRUPTED", "TERMINATED", "Session", "session"]
+__all__ = ["INTERRUPTED", "TERMINATED", "Asked", "Session", "session"]
 
 INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended, by convention of the shell: 128 + SIGINT."""
@@ -42,17 +45,58 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the operating system says of output that finds no room; files that a verb writes have messages of their own."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the options that verbs share say, as Typer read them.
+
+    Attributes:
+        context: of the verb.
+        said: parameter -> its value.
+        settable: what ``--set`` may set.
+        formats: in which forms the verb writes; None where there is one.
+        product: what ``--output`` writes; None where the verb has no shared ``--output``.
+        reports: its result can be an HTML report.
+    """
+
+    context: typer.Context
+    said: Mapping[str, Any]
+    settable: Mapping[str, str]
+    formats: type[StrEnum] | None
+    product: str | None
+    reports: bool
+
+
 class Session:
     """One run of a verb.
 
     Args:
         quiet: neither progress nor messages.
         verbose: write every statement, and the traceback of an unexpected error.
+        spec: the spec file, for the place of problems found while running.
+
+    Attributes:
+        database: what ``--database`` names.
+        databases: the same of several parties.
+        format: what ``--format`` says.
+        report_file: the HTML report that ``--output`` asks for.
+        own: key -> values, of what ``--set`` says that is not about the connection.
+        timeout: seconds for the statements of the run.
     """
 
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+    def __init__(self, *, quiet: bool, verbose: bool, spec: Path | None = None) -> None:
         self.quiet = quiet
         self.verbose = verbose
+        self.spec = spec
+        self.database = ":memory:"
+        self.databases: Sequence[str] = ()
+        self.format = ""
+        self.report_file: Path | None = None
+        self.own: Mapping[str, list[str]] = {}
+        self.timeout: float | None = None
+        self._resources: dict[str, Any] = {}
+        self._asked: Asked | None = None
+        self._set: frozenset[str] = frozenset()
+        self._kept: StringIO | None = None  # of standard output, where --output names a file
         self.stage: str | None = None
         self.engine: Engine | None = None
         self.engines: list[Engine] = []  # of parties; the first of them is ``engine`` too
@@ -68,18 +112,133 @@ class Session:
 
         return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
+    # --- What the shared options say ---
+
+    @contextmanager
+    def takes(self, asked: Asked) -> Iterator[None]:
+        """Take what the shared options say; at the end, write the file that ``--output`` names.
+
+        Raises:
+            SpecError: a setting is wrong, or the file cannot be written.
+        """
+        from kanon_sql.cli.written import output_of, settings_given, write_output
+
+        database = asked.said.get("database")
+        if isinstance(database, str):
+            self.database = database
+        else:
+            self.databases = database or ()
+        self._asked = asked
+        self._resources, self.own, self._set = settings_given(asked)
+        self.timeout = self._resources.pop("timeout", None)
+        self.format, path, is_report = output_of(asked)
+        if path is None or is_report:
+            self.report_file = path
+            yield
+            return
+        self._kept = StringIO()
+        try:
+            yield
+        except typer.Exit:
+            write_output(self, path, asked.product or "", self._kept.getvalue())
+            raise
+        write_output(self, path, asked.product or "", self._kept.getvalue())
+
+    @property
+    def writes_output(self) -> bool:
+        """Whether ``--output`` names a file for what is printed."""
+        return self._kept is not None
+
+    def origins(self) -> dict[str, str]:
+        """Key of the settings -> where it is set; without those that are set nowhere, and without values."""
+        from kanon_sql.cli.options import DATABASE_VARIABLE, KEYS, SETTINGS
+
+        assert self._asked is not None
+        by_source = {
+            "COMMANDLINE": "the command line",
+            "ENVIRONMENT": f"the environment variable {DATABASE_VARIABLE}",
+        }
+        said = self._asked.context.meta[SETTINGS].said
+        found = {}
+        for key in KEYS:
+            source = self._asked.context.get_parameter_source("database") if key == "database" else None
+            where = by_source.get(source.name) if source is not None else None
+            if key in self._set:
+                where = by_source["COMMANDLINE"]
+            if (where or said.get(key)) is not None:
+                found[key] = where or said[key]
+        return found
+
+    def named_on_the_line(self, parameter: str) -> bool:
+        """Whether a parameter was given on the command line."""
+        assert self._asked is not None
+        source = self._asked.context.get_parameter_source(parameter)
+        return source is not None and source.name == "COMMANDLINE"
+
+    def one(self, key: str) -> str | None:
+        """The only value of a key of ``--set``; None where it is not set.
+
+        Raises:
+            SpecError: there are several.
+        """
+        values = self.own.get(key, [])
+        if len(values) > 1:
+            raise SpecError(f"--set {key}: expected one value, got {len(values)}")
+        return values[0] if values else None
+
+    def number(self, key: str, default: int, least: int, most: int = 1_000_000) -> int:
+        """The same as a whole number.
+
+        Raises:
+            SpecError: it is none, or not between these.
+        """
+        text = self.one(key)
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+            span = f"of at least {least}" if most == 1_000_000 else f"from {least} to {most}"
+            raise SpecError(f"--set {key}: expected a whole number {span}")
+        return int(text)
+
+    def flag(self, key: str) -> bool:
+        """Whether a key of ``--set`` is true.
+
+        Raises:
+            SpecError: it is neither true nor false.
+        """
+        text = self.one(key) or "false"
+        if text not in ("true", "false"):
+            raise SpecError(f"--set {key}: expected true or false")
+        return text == "true"
+
+    # --- What it writes ---
+
+    def echo(self, text: str) -> None:
+        """Write to standard output, or to the file of ``--output``; the text ends with a line break then."""
+        if self._kept is None:
+            typer.echo(text, nl=not text.endswith("\n"))
+        else:
+            self._kept.write(text if text.endswith("\n") else text + "\n")
+
+    @contextmanager
+    def stdout(self) -> Iterator[None]:
+        """Inside, what is printed goes to the file of ``--output``, if there is one."""
+        if self._kept is None:
+            yield
+            return
+        with redirect_stdout(self._kept):
+            yield
+
     # --- The database ---
 
-    def connect(
-        self,
-        database: str,
-        *,
-        read_only: bool = False,
-        threads: int | None = None,
-        memory_limit: str | None = None,
-        scratch: str | None = None,
-    ) -> Engine:
-        """Open the database; the session closes it."""
+    def connect(self, database: str | None = None, *, read_only: bool = False, scratch: str | None = None) -> Engine:
+        """Open the database; the session closes it.
+
+        Args:
+            database: it, if not that of ``--database``.
+            read_only: change nothing in it.
+            scratch: where scratch tables live, if not where ``--set scratch`` says.
+        """
         from kanon_sql.engines import connect
 
         # What is imported by now stays; looking for cycles in it would take a tenth of a second when the process ends.
@@ -87,23 +246,27 @@ class Session:
         if "duckdb" not in sys.modules:
             gc.freeze()
         self.engine = connect(
-            database, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=scratch
+            self.database if database is None else database, read_only=read_only, **self.resources(scratch)
         )
         return self.engine
 
-    def connect_parties(
-        self, databases: Sequence[str], *, read_only: Sequence[bool], scratch: str | None
-    ) -> list[Engine]:
+    def resources(self, scratch: str | None = None) -> dict[str, Any]:
+        """What ``--set`` and the file of settings say of the connection, as ``connect`` takes it.
+
+        Args:
+            scratch: where scratch tables live, if not where they say.
+        """
+        return {**self._resources, **({} if scratch is None else {"scratch": scratch})}
+
+    def connect_parties(self, *, read_only: Sequence[bool]) -> list[Engine]:
         """Open the database of every party; the session closes them.
 
         Args:
-            databases: theirs.
             read_only: for each, whether nothing is written there.
-            scratch: where scratch tables live.
         """
-        for database, reads in zip(databases, read_only, strict=True):
+        for database, reads in zip(self.databases, read_only, strict=True):
             first = self.engine
-            self.engines.append(self.connect(database, read_only=reads, scratch=scratch))
+            self.engines.append(self.connect(database, read_only=reads))
             self.engine = first or self.engine
         return self.engines
 
@@ -216,7 +379,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
     Raises:
         typer.Exit: with the exit code of what happened.
     """
-    run = Session(quiet=quiet, verbose=verbose)
+    run = Session(quiet=quiet, verbose=verbose, spec=spec)
     with interrupts(run.cancel) as ctrl_c:
         run.interrupts = ctrl_c
         try:
@@ -232,7 +395,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
                 run.error(_interrupted(run))
                 raise typer.Exit(TERMINATED if ctrl_c.terminated else INTERRUPTED) from None
             if isinstance(error, KanonError):
-                run.error("\n".join([_message(error, spec), *error.notes]))
+                run.error("\n".join([_message(error, run.spec), *error.notes]))
                 raise typer.Exit(int(error.exit_code)) from None
             if isinstance(error, OSError) and error.errno in _FULL:
                 run.error(

@@ -16,20 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kanon_sql.cli.options import KEYS, resource
 from kanon_sql.errors import SpecError
 
-__all__ = ["KEYS", "Settings", "settings_of"]
+__all__ = ["Settings", "settings_of"]
 
 OWN, SHARED = "kanon-sql.toml", "pyproject.toml"
-
-KEYS: Mapping[str, str] = {
-    "database": "a DuckDB file, :memory:, a URL without a password, {variable = NAME} or {dbt = PROFILE}",
-    "threads": "a whole number of at least 1",
-    "memory_limit": "a size such as 4GB",
-    "timeout": 'a number of seconds, or a text such as "10m" or "1h30m"',
-    "scratch": "temp, schema:NAME or inline",
-}
-"""What a file may say, and of which form it is; each is an option of the same name."""
 
 
 @dataclass(frozen=True)
@@ -141,14 +133,15 @@ def _refuse_unknown(path: Path, profile: str | None, given: Mapping[str, Any]) -
 
 
 def _fits(key: str, value: Any) -> bool:
-    if key == "threads":
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-    if key == "timeout":
-        from kanon_sql.cli.options import seconds_of
-
-        text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-        return isinstance(text, str) and seconds_of(text) is not None
-    return isinstance(value, str) and bool(value)
+    if isinstance(value, bool) or not isinstance(value, int if key == "threads" else str | int | float):
+        return False
+    if key in ("memory_limit", "scratch") and not isinstance(value, str):
+        return False
+    try:
+        resource(key, str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def _refuse_other_database(where: str, value: Any) -> None:

@@ -2,35 +2,129 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from kanon_sql.cli.options import OutputFormat
+from kanon_sql.cli import options
 from kanon_sql.errors import ExitCode, SpecError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kanon_sql.cli.session import Session
+    from kanon_sql.cli.session import Asked, Session
     from kanon_sql.verbs.result import Result
 
 __all__ = [
     "exit_with",
+    "manifest_path",
+    "output_of",
     "print_found",
     "print_json",
     "print_result",
     "print_text",
-    "refuse_report_path",
+    "refuse_directory",
     "refuse_unshown",
+    "settings_given",
     "write_manifest",
+    "write_output",
     "write_report",
     "write_result_report",
 ]
 
 
-def refuse_report_path(path: Path | None, option: str) -> None:
+def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
+    """What ``--set`` and the file of settings say: of the connection, key -> values of the rest, and the keys set.
+
+    A part of a list that has no key goes on with the values of the key before it.
+
+    Raises:
+        SpecError: a key is not known, or a value has another form.
+    """
+    values: dict[str, list[str]] = {}
+    for text in asked.said.get("settings") or ():
+        key = None
+        try:
+            given = options.items([text])
+        except ValueError:
+            raise SpecError("--set: expected KEY=VALUE, or several with commas, without an empty item") from None
+        for item in given:
+            name, equals, value = item.partition("=")
+            if equals and name in asked.settable:
+                key = name
+            elif key is None or (equals and "=" not in "".join(values[key])):
+                close = get_close_matches(name, asked.settable, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(asked.settable)}"
+                where = f"--set {name}" if equals else "--set"
+                raise SpecError(f"{where}: expected KEY=VALUE; {hint}")
+            else:
+                value = item
+            if not value:
+                raise SpecError(f"--set {key}: expected {asked.settable[key]}")
+            values.setdefault(key, []).append(value)
+    named = frozenset(values)
+    found = {}
+    file = asked.context.meta.get(options.SETTINGS)
+    for key in options.KEYS:
+        if key not in asked.settable:
+            continue
+        said = values.pop(key, None)
+        if said is None and file is not None and key in file.values:
+            said = [str(file.values[key])]
+        if said is not None:
+            if len(said) > 1:
+                raise SpecError(f"--set {key}: expected one value, got {len(said)}")
+            try:
+                found[key] = options.resource(key, said[0])
+            except ValueError:
+                raise SpecError(f"--set {key}: expected {options.KEYS[key]}") from None
+    return found, values, named
+
+
+def output_of(asked: Asked) -> tuple[str, Path | None, bool]:
+    """The format, the file that ``--output`` names, and whether that is an HTML report.
+
+    Raises:
+        SpecError: no such file can be written.
+    """
+    form = str(asked.said.get("output_format", ""))
+    path = asked.said.get("output_file")
+    if path is None:
+        return form, None, False
+    refuse_directory(path, "--output")
+    ending = path.suffix.lower()
+    if ending == ".html" and asked.product == "result":
+        if not asked.reports:
+            raise SpecError(f"--output {path}: this verb writes no HTML report; give another name, such as result.txt")
+        return form, path, True
+    if ending in (".parquet", ".csv") and asked.product == "result":
+        raise SpecError(
+            f"--output {path}: it is where the result is written; the spec says where a release goes: "
+            f"release: {{file: {path.name}}}"
+        )
+    source = asked.context.get_parameter_source("output_format")
+    named = options.LAST.get(ending)
+    on_the_line = source is not None and source.name == "COMMANDLINE"
+    if asked.formats is not None and not on_the_line and named in [str(item) for item in asked.formats]:
+        form = str(named)
+    return form, path, False
+
+
+def write_output(run: Session, path: Path, product: str, text: str) -> None:
+    """Write what a verb prints into a file that its owner alone can read.
+
+    Raises:
+        SpecError: the file cannot be written; what was run before stands.
+    """
+    run.close()
+    if text:
+        _write_private(path, text, f"the {product}")
+        run.message(f"{product}: {path}")
+
+
+def refuse_directory(path: Path | None, option: str) -> None:
     """Refuse a path that no file can be written to, before anything is run.
 
     Raises:
@@ -40,50 +134,64 @@ def refuse_report_path(path: Path | None, option: str) -> None:
         raise SpecError(f"{option} {path}: expected a file in an existing directory")
 
 
-def refuse_unshown(distributions: bool, path: Path | None, output: OutputFormat) -> None:
+def refuse_unshown(run: Session, distributions: bool) -> None:
     """Refuse to count distributions that nothing would show.
 
     Raises:
         SpecError: they are asked for without a report and without JSON.
     """
-    if distributions and path is None and output is not OutputFormat.json:
-        raise SpecError("--distributions is for --report PATH and --format json; name one of them")
+    if distributions and run.report_file is None and run.format != "json":
+        raise SpecError("--show distributions is for --output PATH.html and --format json; name one of them")
 
 
-def write_report(run: Session, path: Path | None, page: str) -> None:
-    """Write a page into a file that its owner alone can read, or to standard output.
+def write_report(run: Session, page: str) -> None:
+    """Write the HTML report that ``--output`` asks for into a file that its owner alone can read.
 
     Raises:
         SpecError: the file cannot be written; what was run before stands.
     """
-    if path is None:
-        typer.echo(page, nl=not page.endswith("\n"))
-        return
+    assert run.report_file is not None
+    _write_private(run.report_file, page, "its report")
+    run.message(f"report: {run.report_file}")
+
+
+def _write_private(path: Path, text: str, what: str) -> None:
     from kanon_sql.engines import write_private
 
     try:
-        write_private(path, page if page.endswith("\n") else page + "\n")
+        write_private(path, text if text.endswith("\n") else text + "\n")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError(
-            f"the run is done, but its report cannot be written to {path}: {reason}; kanon-sql report writes it from "
+            f"the run is done, but {what} cannot be written to {path}: {reason}; kanon-sql report writes a report from "
             "the result's JSON or the manifest"
         ) from None
-    run.message(f"report: {path}")
 
 
-def print_result(run: Session, result: Result, output: OutputFormat, *, all_minimal: bool = False) -> None:
+def print_result(run: Session, result: Result, *, all_minimal: bool = False) -> None:
     """Print a result as text or as JSON, once the progress is off the terminal."""
     run.close()
-    print_found(result, output, all_minimal=all_minimal)
+    print_found(run, result, all_minimal=all_minimal)
 
 
-def write_result_report(run: Session, result: Result, path: Path | None) -> None:
+def write_result_report(run: Session, result: Result) -> None:
     """Write the HTML report of a result, if one is asked for."""
-    if path is not None:
+    if run.report_file is not None:
         from kanon_sql.report.html import html_report
 
-        write_report(run, path, html_report(result))
+        write_report(run, html_report(result))
+
+
+def manifest_path(text: str | None) -> Path | None:
+    """Where ``--manifest`` says that the manifest goes as well.
+
+    Raises:
+        SpecError: no file can be written there.
+    """
+    if text is None:
+        return None
+    refuse_directory(Path(text), "--manifest")
+    return Path(text)
 
 
 def write_manifest(path: Path, manifest: Any) -> None:
@@ -105,34 +213,35 @@ def write_manifest(path: Path, manifest: Any) -> None:
         ) from None
 
 
-def print_found(found: Any, output: OutputFormat, **options: Any) -> None:
-    """Print what a verb found as text or as JSON.
+def print_found(run: Session, found: Any, **named: Any) -> None:
+    """Print what a verb found as text or as JSON, as ``--format`` says.
 
     Args:
+        run: the session.
         found: its result.
-        output: which of the two.
-        options: what its ``to_dict`` and its text take besides.
+        named: what its ``to_dict`` and its text take besides.
     """
-    if output is OutputFormat.json:
-        print_json(found.to_dict(**options))
+    if run.format == "json":
+        print_json(run, found.to_dict(**named))
     else:
         from kanon_sql.report.plain import text_of
 
-        print_text(text_of(found, **options))
+        print_text(run, text_of(found, **named))
 
 
-def print_json(data: Any) -> None:
+def print_json(run: Session, data: Any) -> None:
     """Print what a verb found as JSON."""
     from kanon_sql.report.json import to_json
 
-    typer.echo(to_json(data))
+    run.echo(to_json(data))
 
 
-def print_text(content: RenderableType) -> None:
+def print_text(run: Session, content: RenderableType) -> None:
     """Print what a verb found for a person to read."""
     from kanon_sql.report import layout
 
-    layout.print_text(content)
+    with run.stdout():
+        layout.print_text(content)
 
 
 def exit_with(passed: bool) -> NoReturn:

@@ -35,8 +35,8 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
     if "OutOfMemory" in kinds:
         return DatabaseError(
             f"{name}: DuckDB ran out of memory: its memory_limit, and the space that it may fill in its "
-            "temp_directory, are used up; allow more (--memory-limit 4GB, or SET memory_limit), or fewer "
-            "threads (--threads 1), which need less"
+            "temp_directory, are used up; allow more (--set memory_limit=4GB, or SET memory_limit), or fewer "
+            "threads (--set threads=1), which need less"
         )
     if kinds & {"Fatal", "Internal"}:
         return DatabaseError(

@@ -72,8 +72,8 @@ def refuse_without_k(models: Sequence[PrivacyModel]) -> int:
     asked = [model.least_size for model in models if model.quasi_identifiers is None and model.least_size is not None]
     if not asked:
         raise UnsupportedError(
-            "--matrix: an outlier is a vector of fewer than k rows, and no requirement says how many these are; add "
-            "k_anonymity, or leave --matrix out"
+            "--show matrix: an outlier is a vector of fewer than k rows, and no requirement says how many these are; "
+            "add k_anonymity, or leave --show matrix out"
         )
     return max(asked)
 
@@ -93,8 +93,8 @@ def distances_between(workspace: Workspace, sets: FrequencySets, k: int) -> Dist
     """
     if sets.counting == "unit":
         raise UnsupportedError(
-            "--matrix: an outlier is told by the size of its vector, but one person has rows with several vectors; "
-            "leave --matrix out"
+            "--show matrix: an outlier is told by the size of its vector, but one person has rows with several "
+            "vectors; leave --show matrix out"
         )
     lookups = [lookup for lookup in sets.lookups if lookup.height]
     shared = {
@@ -108,8 +108,8 @@ def distances_between(workspace: Workspace, sets: FrequencySets, k: int) -> Dist
     pairs = vectors * outliers
     if pairs > MOST_SHOWN:
         raise SearchTooLarge(
-            f"--matrix would show {outliers:,} outliers by {vectors:,} distinct vectors: {pairs:,} distance vectors "
-            f"(at most {MOST_SHOWN:,}). Leave --matrix out, or use fewer quasi-identifiers; samarati with "
+            f"--show matrix would show {outliers:,} outliers by {vectors:,} distinct vectors: {pairs:,} distance "
+            f"vectors (at most {MOST_SHOWN:,}). Leave --show matrix out, or use fewer quasi-identifiers; samarati with "
             "search.matrix computes with larger ones."
         )
     numbered = workspace.table("numbered_vectors")

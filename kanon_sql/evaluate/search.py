@@ -98,7 +98,7 @@ def search_in(
     if explain and question.lattice.size > MAX_NODES:
         raise SearchTooLarge(
             f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
-            "levels (minimum_level, maximum_level), or do without --explain."
+            "levels (minimum_level, maximum_level), or do without --show nodes."
         )
     if reason is not None:
         ask = partial(_prunable, evaluator)

@@ -95,7 +95,7 @@ class Buttons(Asking):
         values = [item.strip() for item in form.get("values", "").split(",") if item.strip()][:MOST_TYPED]
         if not values and not self._settings.reveals:
             raise SpecError(
-                "no value was typed; expected some, such as 37, 52. Those of the table are shown with --reveal"
+                "no value was typed; expected some, such as 37, 52. Those of the table are shown with --allow-reveal"
             )
         spec = asked_for(spec_of(visit), {f"rule.{column}": form[f"rule.{column}"]} if f"rule.{column}" in form else {})
         asked = questions.previewed(spec, name, values or None)
@@ -113,7 +113,9 @@ class Buttons(Asking):
         visit, form = self._visit(request), await form_of(request)
         name = _column(visit, form.get("column", ""))
         if not self._settings.reveals:
-            raise SpecError("values of the table are shown with --reveal alone; type those that the tree is to have")
+            raise SpecError(
+                "values of the table are shown with --allow-reveal alone; type those that the tree is to have"
+            )
         settings, spec = self._settings, spec_of(visit)
         asked = trees.tree_of_table(spec, name)
         return await self._soon(visit, self._begin(visit, asked, lambda found: shown.tree(found.drawn, settings)))
@@ -164,7 +166,7 @@ def _below(start: Path, given: str) -> Path:
     if found == start or not found.is_relative_to(start):
         raise SpecError(
             "directory: the page writes below the directory that it was started in, and nowhere else; "
-            f"{wanted}, or use kanon-sql certify --out"
+            f"{wanted}, or use kanon-sql release certify"
         )
     return found
 

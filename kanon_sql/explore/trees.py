@@ -1,7 +1,8 @@
 """The tree of a column's hierarchy, for a page to rebuild it: out of the spec, or out of the values of the table.
 
-What the spec holds is shown, as its controls show it. What only the table holds is asked for where ``--reveal`` allows
-it. The tree that a user makes comes back as any other hierarchy does, and the spec's own checks judge it.
+What the spec holds is shown, as its controls show it. What only the table holds is asked for where
+``--allow-reveal`` allows it. The tree that a user makes comes back as any other hierarchy does, and the spec's own
+checks judge it.
 """
 
 from __future__ import annotations

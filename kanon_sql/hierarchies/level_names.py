@@ -2,7 +2,7 @@
 
 A level that a rule makes is named by the rule. A tree stands in the spec, and its first labels name its levels; a
 hierarchy table names them by its columns. A file has no such names, and its labels may be the data's own (``hierarchy
---export`` writes those of a rule), so its levels are named by their columns.
+--output`` writes those of a rule), so its levels are named by their columns.
 """
 
 from __future__ import annotations

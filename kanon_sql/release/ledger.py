@@ -114,7 +114,7 @@ class Entry:
         return (*self.sensitive, *self.keep)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the ledger stores, and what ``kanon-sql ledger`` prints."""
+        """What the ledger stores, and what ``kanon-sql release ledger`` prints."""
         return {
             "release": list(self.release),
             "run_id": self.run_id,

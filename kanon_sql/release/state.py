@@ -198,9 +198,9 @@ def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None
     kept = next((item["spec"]["state"] for item in said if (item.get("spec") or {}).get("state")), None)
     if kept is not None and state_of(workspace, parse_table_name(kept["schema"]), spec.release) is not None:
         raise SpecError(
-            f"state: {format_table_name(spec.release)} grows already: kanon-sql refresh adds new rows to it. A second "
-            "release of the rows that are out, made again, could be compared with the first row by row; to start again "
-            f"all the same, drop the state by kanon-sql clean --state --schema {kept['schema']}"
+            f"state: {format_table_name(spec.release)} grows already: kanon-sql release refresh adds new rows to it. A "
+            "second release of the rows that are out, made again, could be compared with the first row by row; to "
+            f"start again all the same, drop the state by kanon-sql clean --state --schema {kept['schema']}"
         )
 
 

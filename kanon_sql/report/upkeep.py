@@ -1,4 +1,4 @@
-"""The results of ``clean``, ``doctor`` and ``plan --estimate`` as text for people."""
+"""The results of ``clean``, ``doctor`` and ``pipeline estimate`` as text for people."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _LEAST_RISK = 0.02
 
 
 @algorithm(
-    finds="the node with the lowest metric, proven; with `--all-minimal` all k-minimal nodes too",
+    finds="the node with the lowest metric, proven; with `--show minimal` all k-minimal nodes too",
     when="the default",
     source="predictive tagging: El Emam et al. 2009, Kohlmayer et al. 2012",
 )

@@ -56,7 +56,7 @@ def compose(text: str, name: str) -> Any:
         ) from None
     except RecursionError:
         raise SpecError(
-            [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
+            [Problem("the spec is nested too deeply; expected the form that kanon-sql pipeline schema prints", name)]
         ) from None
     except (YAMLError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         # The parser fails in its own ways on some malformed directives and escapes.

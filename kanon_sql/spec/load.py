@@ -171,7 +171,7 @@ def read_yaml(text: str, name: str) -> Document:
         data = reader.read(node, ())
     except RecursionError:
         raise SpecError(
-            [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
+            [Problem("the spec is nested too deeply; expected the form that kanon-sql pipeline schema prints", name)]
         ) from None
     return Document(data, name, reader.keys, reader.values, reader.problems)
 

@@ -91,7 +91,7 @@ class Spec(Filed):
         "perturb": (
             "what noise, swapping or PRAM makes of values is untrue, and a release of it is never called k-anonymous: "
             "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
-            "own, for kanon-sql perturb"
+            "own, for kanon-sql publish perturbed"
         ),
         "keep_unique": "warnings say what becomes of each; write warnings: {nearly_unique_kept: error}, warn or allow",
     }

@@ -110,7 +110,7 @@ def anonymize(
             "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}"
         )
     if all_minimal:
-        refuse_nodes_of_local(spec, "--all-minimal")
+        refuse_nodes_of_local(spec, "--show minimal")
     if engine.read_only and spec.release_file is None:
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     if distributions:

@@ -76,7 +76,9 @@ def apply(
         ({'age': 1, 'zip': 1}, 0)
     """
     if spec.state is not None:
-        raise SpecError("state: a release that grows takes new rows by kanon-sql refresh; leave the state out to apply")
+        raise SpecError(
+            "state: a release that grows takes new rows by kanon-sql release refresh; leave the state out to apply"
+        )
     own = _of_new_rows(spec, source, release)
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; apply has to write")

@@ -213,7 +213,7 @@ def cloak(
     started = time.perf_counter()
     publishes = spec.release is not None and not preview and not check
     if check and (preview or spec.release is None):
-        why = "--preview shows what would be published, and --check what was; give one of them"
+        why = "preview shows what would be published, and check what was; give one of them"
         raise SpecError(why if preview else "release: missing; name the table to check")
     if publishes and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; publishing a release has to write")

@@ -121,17 +121,17 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
     """Refuse what is about the nodes of a lattice, or about classes of rows that all are a person's."""
     if all_minimal:
         raise UnsupportedError(
-            "--all-minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
+            "--show minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
         )
     if details:
         raise UnsupportedError(
-            "--report: a report compares the released rows with the source's, and with m_invariance some belong to "
-            "no person; leave it out"
+            "--output PATH.html: a report compares the released rows with the source's, and with m_invariance some "
+            "belong to no person; leave it out"
         )
     if budget is not None and (budget.seconds is not None or budget.statements is not None):
         raise UnsupportedError(
             "m_invariance makes its classes in a few rounds, and a part of them is no release; leave --max-seconds and "
-            "--max-statements out, and use --timeout to end the run"
+            "--max-statements out, and use --set timeout=SECONDS to end the run"
         )
 
 

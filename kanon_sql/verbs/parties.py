@@ -1,4 +1,4 @@
-"""``plan --party`` and ``anonymize --party``: one release of a table that is split between several databases."""
+"""``parties plan`` and ``parties anonymize``: one release of a table that is split between several databases."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plan_parties(
         >>> kanon_sql.plan_parties([db], spec)
         Traceback (most recent call last):
         ...
-        kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --party
+        kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --database
     """
     started = time.perf_counter()
     told = report or _silent
@@ -149,7 +149,7 @@ def _running(
 ) -> Iterator[list[str]]:
     """A run of every engine; what the parties are called."""
     if len(engines) < 2:
-        raise SpecError(f"parties: expected two databases at least, got {len(engines)}; give each with --party")
+        raise SpecError(f"parties: expected two databases at least, got {len(engines)}; give each with --database")
     if split not in ("horizontal", "vertical"):
         raise SpecError(f"--split {split}: expected horizontal (rows) or vertical (columns)")
     if key is None and split == "vertical":

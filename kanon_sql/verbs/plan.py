@@ -106,14 +106,14 @@ def plan(
     if explain and spec.search.of_intervals:
         raise UnsupportedError(
             f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
-            "--explain out"
+            "--show nodes out"
         )
     if matrix and spec.search.of_intervals:
         raise UnsupportedError(
-            f"--matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches partitions; "
-            "leave --matrix out"
+            f"--show matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches "
+            "partitions; leave --show matrix out"
         )
-    for option, asked in (("--explain", explain), ("--all-minimal", all_minimal), ("--matrix", matrix)):
+    for option, asked in (("--show nodes", explain), ("--show minimal", all_minimal), ("--show matrix", matrix)):
         if asked:
             refuse_nodes_of_local(spec, option)
     if bound:

@@ -144,15 +144,18 @@ def privately_released(
 def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
     """Refuse what tells more of the rows than the release."""
     if all_minimal:
-        raise UnsupportedError("--all-minimal: which generalizations are minimal is a figure of the rows; leave it out")
+        raise UnsupportedError(
+            "--show minimal: which generalizations are minimal is a figure of the rows; leave it out"
+        )
     if details:
         raise UnsupportedError(
-            "--report: a report shows figures of the source, which differential_privacy does not cover; leave it out"
+            "--output PATH.html: a report shows figures of the source, which differential_privacy does not cover; "
+            "leave it out"
         )
     if budget is not None and (budget.seconds is not None or budget.statements is not None):
         raise UnsupportedError(
             "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
-            "leave --max-seconds and --max-statements out, and use --timeout to end the run"
+            "leave --max-seconds and --max-statements out, and use --set timeout=SECONDS to end the run"
         )
 
 

@@ -70,8 +70,8 @@ def refuse_bound(spec: Spec) -> None:
     else:
         return
     raise UnsupportedError(
-        f"--bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it out, "
-        "or use recoding: local without ranges"
+        f"--show bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it "
+        "out, or use recoding: local without ranges"
     )
 
 

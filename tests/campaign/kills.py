@@ -196,7 +196,15 @@ class Asked(Killed):
         Meter.count = counted  # type: ignore[method-assign]
         scratch = case.options(place).get("scratch")
         try:
-            app(["anonymize", str(self._spec), "--database", place.url, *(["--scratch", scratch] if scratch else [])])
+            app(
+                [
+                    "anonymize",
+                    str(self._spec),
+                    "--database",
+                    place.url,
+                    *(["--set", f"scratch={scratch}"] if scratch else []),
+                ]
+            )
         except SystemExit as stopped:
             return RAW if stopped.code not in (0, 1, 2, 3, 128 + number, 130) else int(stopped.code or 0)
         return PUBLISHED

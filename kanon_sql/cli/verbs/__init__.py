@@ -1,4 +1,4 @@
-"""The verbs of ``kanon-sql``: each parses its options, calls one function, prints, and exits.
+"""The verbs of ``kanon-sql``: each has options of its own, calls one function, prints, and exits.
 
 Whatever is heavy (the driver, the SQL parser, the spec) is imported by the verb that needs
 it, so that ``--help`` and ``--version`` answer at once. Their annotations, and the program's,
@@ -11,15 +11,20 @@ from __future__ import annotations
 from importlib import import_module
 from itertools import chain
 
-from kanon_sql.cli.program import HEADINGS
+from kanon_sql.cli.program import GROUPS, HEADINGS
 
 __all__ = ["VERBS", "add_verbs"]
 
-VERBS = tuple(chain.from_iterable(HEADINGS.values()))
-"""A module of this package each, in the order of the help."""
+VERBS = tuple(
+    f"{name} {verb}" if verb else name
+    for name in chain.from_iterable(HEADINGS.values())
+    for verb in (GROUPS[name].verbs if name in GROUPS else ("",))
+)
+"""A module of this package each, in the order of the help; a group is a package."""
 
 
 def add_verbs(*names: str) -> None:
-    """Add some verbs to the program, in the order of the help where none is named."""
-    for name in names or VERBS:
-        import_module(f"{__name__}.{name}")
+    """Add some verbs, or groups of them, to the program; all where none is named."""
+    for verb in VERBS:
+        if not names or verb.partition(" ")[0] in names:
+            import_module(f"{__name__}.{verb.replace(' ', '.')}")

@@ -6,26 +6,22 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import MEMORY, need_database
-from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
+from kanon_sql.cli.given import need_database
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import print_found
 
 __all__ = ["clean"]
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql clean -d clinic.duckdb",
-        "kanon-sql clean -d clinic.duckdb --yes",
-        "kanon-sql clean -d clinic.duckdb --state",
-        "kanon-sql clean --files . --yes",
-    )
+@verb(
+    "kanon-sql clean -d clinic.duckdb",
+    "kanon-sql clean -d clinic.duckdb --yes",
+    "kanon-sql clean -d clinic.duckdb --state",
+    "kanon-sql clean --files . --yes",
 )
 def clean(
-    database: Database = MEMORY,
-    profile: Profile = None,
+    run: Session,
     schema: Annotated[
         str | None,
         typer.Option(
@@ -48,12 +44,6 @@ def clean(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
-    output: Format = OutputFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    timeout: Timeout = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """Find and remove what interrupted runs left.
 
@@ -63,23 +53,22 @@ def clean(
     settled where it stands under its name, and its entry is removed where it does not.
     Do not run this while another run is active.
     """
-    with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.engines import Deadline
-        from kanon_sql.verbs.clean import clean as run_clean
+    from kanon_sql.engines import Deadline
+    from kanon_sql.verbs.clean import clean as run_clean
 
-        asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
-        need_database(database)
-        engine = run.connect(database, read_only=not (yes or asks), threads=threads, memory_limit=memory_limit)
-        with engine.run(Deadline(timeout)):
-            result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
-            if result.left and asks:
-                run.pause()
-                print_found(result, output)
-                yes = typer.confirm(f"drop {result.left} of them?", err=True)
-            if yes and result.left:
-                result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
-        run.close()
-        if yes or not (asks and result.left):
-            print_found(result, output)
-        if result.left and not yes and not asks:
-            run.message("nothing was dropped; run with --yes to drop them")
+    asks = not yes and sys.stdin.isatty() and run.format == "text"
+    need_database(run.database)
+    engine = run.connect(read_only=not (yes or asks))
+    with engine.run(Deadline(run.timeout)):
+        result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
+        if result.left and asks:
+            run.pause()
+            print_found(run, result)
+            yes = typer.confirm(f"drop {result.left} of them?", err=True)
+        if yes and result.left:
+            result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
+    run.close()
+    if yes or not (asks and result.left):
+        print_found(run, result)
+    if result.left and not yes and not asks:
+        run.message("nothing was dropped; run with --yes to drop them")

@@ -6,25 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kanon_sql.cli.complete import paths
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
-from kanon_sql.cli.options import (
-    CompareFormat,
-    Database,
-    MaxSeconds,
-    MaxStatements,
-    MemoryLimit,
-    OutputFormat,
-    Profile,
-    Quiet,
-    ReportFile,
-    ScratchMode,
-    Threads,
-    Timeout,
-    Verbose,
-)
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_found, refuse_report_path, write_report
+from kanon_sql.cli.given import load_spec, need_database
+from kanon_sql.cli.options import CompareFormat, MaxSeconds, MaxStatements, listed, numbers
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+from kanon_sql.cli.written import exit_with, print_found, write_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -33,42 +19,43 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
-        "kanon-sql compare spec.yml -d clinic.duckdb --recoding full_domain,local",
-        "kanon-sql compare spec.yml -d clinic.duckdb --columns 1,2",
-        "kanon-sql compare spec.yml -d clinic.duckdb --k 2,10 --classify diagnosis",
-        "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
-    )
+@verb(
+    "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
+    "kanon-sql compare spec.yml -d clinic.duckdb --recoding full_domain,local",
+    "kanon-sql compare spec.yml -d clinic.duckdb --columns 1,2",
+    "kanon-sql compare spec.yml -d clinic.duckdb --k 2,10 --classify diagnosis",
+    "kanon-sql compare strict.yml loose.yml -d clinic.duckdb -o both.html",
+    scratch=True,
+    formats=CompareFormat,
+    reports=True,
 )
 def compare(
+    run: Session,
     spec_files: Annotated[
         list[Path],
         typer.Argument(
             metavar="SPEC", help="The specs, YAML files.", show_default=False, autocompletion=paths(".yml", ".yaml")
         ),
     ],
-    database: Database = MEMORY,
-    profile: Profile = None,
     ks: Annotated[
-        str | None,
-        typer.Option("--k", metavar="K,K,...", show_default=False, help="Try each of these in place of the spec's k."),
+        list[str] | None,
+        typer.Option("--k", metavar="K,...", show_default=False, help="Try each of these in place of the spec's k."),
     ] = None,
     recodings: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--recoding",
-            metavar="METHOD,METHOD,...",
+            metavar="METHOD,...",
             show_default=False,
+            callback=listed,
             help="Try each of these in place of the spec's recoding; an option follows a colon, as in local:best.",
         ),
     ] = None,
     columns: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--columns",
-            metavar="N,N,...",
+            metavar="N,...",
             show_default=False,
             help="Ask about the spec's first N quasi-identifiers, for each N: what each more costs.",
         ),
@@ -79,21 +66,11 @@ def compare(
             "--classify",
             metavar="COLUMN",
             show_default=False,
-            help="Measure how well this column can be told from each release, by a classifier that it trains.",
+            help="Measure how well a classifier trained on each release predicts this column.",
         ),
     ] = None,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
-    scratch: ScratchMode = None,
-    report_file: ReportFile = None,
-    output: Annotated[
-        CompareFormat, typer.Option("--format", help="How to write the result to standard output; markdown for CI.")
-    ] = CompareFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    timeout: Timeout = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """Compare specs, k, recodings or columns: what privacy costs.
 
@@ -102,51 +79,46 @@ def compare(
     one of them at least no generalization was found; what a spec cannot have is listed with the reason
     and does not count. Limits hold for each run.
     """
-    with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.evaluate import Budget
-        from kanon_sql.verbs.compare import compare as run_compare
+    from kanon_sql.evaluate import Budget
+    from kanon_sql.verbs.compare import compare as run_compare
 
-        refuse_report_path(report_file, "--report")
-        wanted, counts = _numbers("--k 2,5,10", ks), _numbers("--columns 1,2,3", columns)
-        methods = [] if recodings is None else [part.strip() for part in recodings.split(",")]
-        specs = _named(spec_files)
-        need_database(database)
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
-        budget = Budget(max_seconds, max_statements)
-        found = run_compare(
-            engine,
-            specs,
-            wanted,
-            recodings=methods,
-            columns=counts,
-            classify=classify,
-            timeout=timeout,
-            budget=budget,
-            report=run.report,
-        )
-        run.close()
-        if output is CompareFormat.markdown:
-            from kanon_sql.report.comparison import comparison_markdown
+    wanted, counts = _numbers("--k 2,5,10", ks), _numbers("--columns 1,2,3", columns)
+    specs = _named(spec_files)
+    need_database(run.database)
+    engine = run.connect(read_only=True)
+    budget = Budget(max_seconds, max_statements)
+    found = run_compare(
+        engine,
+        specs,
+        wanted,
+        recodings=recodings or (),
+        columns=counts,
+        classify=classify,
+        timeout=run.timeout,
+        budget=budget,
+        report=run.report,
+    )
+    run.close()
+    if run.format == "markdown":
+        from kanon_sql.report.comparison import comparison_markdown
 
-            typer.echo(comparison_markdown(found))
-        else:
-            print_found(found, OutputFormat(output.value))
-        if report_file is not None:
-            from kanon_sql.report.html import comparison_report
+        run.echo(comparison_markdown(found))
+    else:
+        print_found(run, found)
+    if run.report_file is not None:
+        from kanon_sql.report.html import comparison_report
 
-            write_report(run, report_file, comparison_report(found))
-        exit_with(found.passed)
+        write_report(run, comparison_report(found))
+    exit_with(found.passed)
 
 
-def _numbers(option: str, text: str | None) -> list[int]:
+def _numbers(option: str, texts: list[str] | None) -> list[int]:
     """The numbers of an option, which stands with an example of them."""
-    if text is None:
-        return []
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and 0 < len(part) < 10 for part in parts):
+    try:
+        return numbers(texts)
+    except ValueError:
         name = option.split()[0]
-        raise SpecError(f"{name}: expected whole numbers separated by commas, such as {option}")
-    return [int(part) for part in parts]
+        raise SpecError(f"{name}: expected whole numbers separated by commas, such as {option}") from None
 
 
 def _named(paths: list[Path]) -> dict[str, "Spec"]:

@@ -7,30 +7,31 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories
-from kanon_sql.cli.options import Format, OutputFormat, Quiet, Verbose
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_result
 
 __all__ = ["demo"]
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql demo",
-        "kanon-sql demo clinic --format json",
-    )
+@verb(
+    "kanon-sql demo",
+    "kanon-sql demo -o clinic --format json",
+    database=False,
+    product=None,
 )
 def demo(
+    run: Session,
     directory: Annotated[
         Path,
-        typer.Argument(
-            metavar="DIRECTORY", help="Where to write; created if it does not exist.", autocompletion=directories
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIRECTORY",
+            autocompletion=directories,
+            help="Where to write; created if it does not exist.",
         ),
     ] = Path(),
-    output: Format = OutputFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Make a small clinic, anonymize it, and show the result.
 
@@ -38,14 +39,13 @@ def demo(
     hierarchies into a directory, runs anonymize on them and prints its result. Everything
     is there to be read, changed and run again.
     """
-    with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.verbs.demo import demo as make_demo
+    from kanon_sql.verbs.demo import demo as make_demo
 
-        spec_path, result = make_demo(directory, report=run.report)
-        if verbose:
-            for sql in result.sql:
-                run.statement(sql)
-        print_result(run, result, output)
-        following = ["kanon-sql", "plan", str(spec_path), "-d", str(spec_path.parent / "demo.duckdb")]
-        run.message(f"\nnext: {shlex.join(following)}")
-        exit_with(result.passed)
+    spec_path, result = make_demo(directory, report=run.report)
+    if run.verbose:
+        for sql in result.sql:
+            run.statement(sql)
+    print_result(run, result)
+    following = ["kanon-sql", "plan", str(spec_path), "-d", str(spec_path.parent / "demo.duckdb")]
+    run.message(f"\nnext: {shlex.join(following)}")
+    exit_with(result.passed)

@@ -5,31 +5,30 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
-from kanon_sql.cli.options import Database, MemoryLimit, Profile, Quiet, ScratchMode, Threads, Verbose
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
+from kanon_sql.cli.given import load_spec, need_database
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 
 __all__ = ["explore"]
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql explore spec.yml -d clinic.duckdb",
-        "kanon-sql explore spec.yml -d clinic.duckdb --allow-publish",
-        "kanon-sql explore --table visits.csv -d clinic.duckdb",
-        "kanon-sql explore spec.yml -d clinic.duckdb --port 8700 --no-browser",
-    )
+@verb(
+    "kanon-sql explore spec.yml -d clinic.duckdb",
+    "kanon-sql explore spec.yml -d clinic.duckdb --allow-publish",
+    "kanon-sql explore --table visits.csv -d clinic.duckdb",
+    "kanon-sql explore spec.yml -d clinic.duckdb --port 8700 --no-browser",
+    scratch=True,
+    formats=None,
+    product=None,
 )
 def explore(
+    run: Session,
     spec_file: Annotated[
         Path | None,
         typer.Argument(
             metavar="SPEC", show_default=False, help="The spec to begin with; may be left out, to start from a table."
         ),
     ] = None,
-    database: Database = MEMORY,
-    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(
@@ -57,15 +56,10 @@ def explore(
             help="Let the page publish and certify the release; else the database is opened read-only.",
         ),
     ] = False,
-    reveal: Annotated[
+    allow_reveal: Annotated[
         bool,
-        typer.Option("--reveal", help="Let previews of hierarchies show values of the table, single rows' too."),
+        typer.Option("--allow-reveal", help="Let previews of hierarchies show values of the table, single rows' too."),
     ] = False,
-    scratch: ScratchMode = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """Open a page that shows what k, limits and levels cost.
 
@@ -73,22 +67,19 @@ def explore(
     page. The source is read once; every control then asks what was counted. Nothing is written
     but temporary tables, unless --allow-publish is given. Ctrl-C ends it.
     """
-    with session(quiet=quiet, verbose=verbose, spec=spec_file):
-        from kanon_sql.engines import Engine, connect
-        from kanon_sql.errors import SpecError
-        from kanon_sql.explore import Settings, serve
+    from kanon_sql.engines import Engine, connect
+    from kanon_sql.errors import SpecError
+    from kanon_sql.explore import Settings, serve
 
-        if spec_file is not None and table is not None:
-            raise SpecError("a spec names its table; give either a spec or --table")
-        need_database(database)
-        spec = None if spec_file is None else load_spec(spec_file)
+    if spec_file is not None and table is not None:
+        raise SpecError("a spec names its table; give either a spec or --table")
+    need_database(run.database)
+    spec = None if spec_file is None else load_spec(spec_file)
 
-        def opened() -> Engine:
-            return connect(
-                database, read_only=not allow_publish, threads=threads, memory_limit=memory_limit, scratch=scratch
-            )
+    def opened() -> Engine:
+        return connect(run.database, read_only=not allow_publish, **run.resources())
 
-        with opened() as engine:  # what is wrong with the connection is said here, not on the page
-            name = engine.label
-        settings = Settings(name, may_publish=allow_publish, reveals=reveal, table=table)
-        serve(opened, spec, settings, port=port, browser=browser, tell=typer.echo)
+    with opened() as engine:  # what is wrong with the connection is said here, not on the page
+        name = engine.label
+    settings = Settings(name, may_publish=allow_publish, reveals=allow_reveal, table=table)
+    serve(opened, spec, settings, port=port, browser=browser, tell=typer.echo)

@@ -8,21 +8,9 @@ import typer
 
 from kanon_sql.cli.complete import attributes, directories
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
-from kanon_sql.cli.options import (
-    Database,
-    Format,
-    MemoryLimit,
-    OutputFormat,
-    Profile,
-    Quiet,
-    ScratchMode,
-    SpecFile,
-    Threads,
-    Timeout,
-    Verbose,
-)
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
+from kanon_sql.cli.options import SpecFile, listed, named
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
@@ -30,43 +18,43 @@ __all__ = ["hierarchy"]
 
 
 class ExportFormat(StrEnum):
-    """How ``hierarchy --export`` writes a file."""
+    """How ``hierarchy --output`` writes a file."""
 
     arx = "arx"
     csv = "csv"
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql hierarchy spec.yml -d clinic.duckdb",
-        "kanon-sql hierarchy spec.yml -d clinic.duckdb --attribute age --reveal 5",
-        "kanon-sql hierarchy spec.yml -d clinic.duckdb --export hierarchies",
-        "kanon-sql hierarchy spec.yml --values age=0..120 --export ages",
-    )
+@verb(
+    "kanon-sql hierarchy spec.yml -d clinic.duckdb",
+    "kanon-sql hierarchy spec.yml -d clinic.duckdb --attribute age,zip --reveal 5",
+    "kanon-sql hierarchy spec.yml -d clinic.duckdb -o hierarchies",
+    "kanon-sql hierarchy spec.yml --values age=0..120 -o ages",
+    scratch=True,
+    product=None,
 )
 def hierarchy(
-    context: typer.Context,
+    run: Session,
     spec_file: SpecFile,
-    database: Database = MEMORY,
-    profile: Profile = None,
     names: Annotated[
         list[str] | None,
         typer.Option(
             "--attribute",
-            metavar="NAME",
+            metavar="NAME,...",
             show_default=False,
+            callback=named,
             autocompletion=attributes,
-            help="An attribute to look at, once each; all that have a hierarchy if not given.",
+            help="The attributes to look at; all that have a hierarchy if not given.",
         ),
     ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
             "--values",
-            metavar="NAME=VALUES",
+            metavar="NAME=VALUES,...",
+            callback=listed,
             show_default=False,
             autocompletion=attributes,
-            help="Build this hierarchy without a database: of a range (age=0..120, born=1950-01-01..1999-12-31), "
+            help="Build these hierarchies without a database: of a range (age=0..120, born=1950-01-01..1999-12-31), "
             "of a file with a value per line (zip=zips.txt), or, by the name alone, of what a file or a tree holds.",
         ),
     ] = None,
@@ -77,7 +65,8 @@ def hierarchy(
     export: Annotated[
         Path | None,
         typer.Option(
-            "--export",
+            "--output",
+            "-o",
             metavar="DIRECTORY",
             show_default=False,
             autocompletion=directories,
@@ -87,18 +76,11 @@ def hierarchy(
     export_format: Annotated[
         ExportFormat | None,
         typer.Option(
-            "--export-format",
+            "--output-format",
             show_default=False,
             help="arx: value;level 1;...;top (if not given). csv: commas and a header, for a table or a dbt seed.",
         ),
     ] = None,
-    scratch: ScratchMode = None,
-    output: Format = OutputFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    timeout: Timeout = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """Show, validate and export the hierarchies of a spec.
 
@@ -107,43 +89,39 @@ def hierarchy(
     lacks; and whether its levels nest. No value is shown but labels that stand in the spec
     itself, unless --reveal asks for some. Exit code 1 says that a hierarchy cannot be used.
     """
-    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.verbs.hierarchy import hierarchy as run_hierarchy
-        from kanon_sql.verbs.hierarchy import values_in_words
+    from kanon_sql.verbs.hierarchy import hierarchy as run_hierarchy
+    from kanon_sql.verbs.hierarchy import values_in_words
 
-        if export_format is not None and export is None:
-            raise SpecError("--export-format is for --export; say where to write with --export DIRECTORY")
-        if values and names:
-            raise SpecError("--values names the attributes to build; leave --attribute out")
-        given_on_the_line = context.get_parameter_source("database")
-        if values and given_on_the_line is not None and given_on_the_line.name == "COMMANDLINE":
-            raise SpecError("--values builds without a database; leave -d out")
-        spec = load_spec(spec_file)
-        given = dict(map(values_in_words, values)) if values else None
-        if given is None and spec.source.table is not None:
-            need_database(database)
-        place = database if given is None else MEMORY
-        engine = run.connect(
-            place, read_only=given is None, threads=threads, memory_limit=memory_limit, scratch=scratch
-        )
-        result = run_hierarchy(
-            engine,
-            spec,
-            names or (),
-            values=given,
-            reveal=reveal,
-            export=export,
-            style="csv" if export_format is ExportFormat.csv else "arx",
-            timeout=timeout,
-            report=run.report,
-        )
-        run.close()
-        if reveal:
-            run.message("warning: values of the data follow, as --reveal asks")
-        print_found(result, output)
-        for item in result.hierarchies:
-            if item.file is not None:
-                run.message(f"hierarchy: {item.file}")
-        if any(item.file is not None for item in result.hierarchies):
-            run.message("warning: these files hold every value; they are no release")
-        exit_with(result.passed)
+    if export_format is not None and export is None:
+        raise SpecError("--output-format is for --output; say where to write with --output DIRECTORY")
+    if values and names:
+        raise SpecError("--values names the attributes to build; leave --attribute out")
+    if values and run.named_on_the_line("database"):
+        raise SpecError("--values builds without a database; leave -d out")
+    spec = load_spec(spec_file)
+    given = dict(map(values_in_words, values)) if values else None
+    if given is None and spec.source.table is not None:
+        need_database(run.database)
+    place = None if given is None else MEMORY
+    engine = run.connect(place, read_only=given is None)
+    result = run_hierarchy(
+        engine,
+        spec,
+        names or (),
+        values=given,
+        reveal=reveal,
+        export=export,
+        style="csv" if export_format is ExportFormat.csv else "arx",
+        timeout=run.timeout,
+        report=run.report,
+    )
+    run.close()
+    if reveal:
+        run.message("warning: values of the data follow, as --reveal asks")
+    print_found(run, result)
+    for item in result.hierarchies:
+        if item.file is not None:
+            run.message(f"hierarchy: {item.file}")
+    if any(item.file is not None for item in result.hierarchies):
+        run.message("warning: these files hold every value; they are no release")
+    exit_with(result.passed)

@@ -76,10 +76,10 @@ AN_EARLIER_RELEASE = needed(
     "it needs an earlier release (--earlier)", lambda given: bool(given.earlier), Option.EARLIER
 )
 ANOTHER_VIEW = needed(
-    "it needs another view of the same rows (--view)", lambda given: len(given.views) > 1, Option.VIEWS
+    "it needs another view of the same rows (--set view=TABLE)", lambda given: len(given.views) > 1, Option.VIEWS
 )
 A_HIERARCHY = needed(
-    "it needs a hierarchy of a sensitive attribute (--hierarchy)",
+    "it needs a hierarchy of a sensitive attribute (--set hierarchy=COLUMN=FILE)",
     lambda given: bool(given.hierarchies),
     Option.HIERARCHIES,
 )

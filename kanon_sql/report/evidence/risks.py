@@ -101,7 +101,7 @@ def clinical(found: Evidence) -> Iterator[Block]:
     yield Cells(["measure", "risk#", "threshold#", "at or below it"], rows, marked=bad, caption=f"By {records.counted}")
     if records.average is None:
         yield Prose(
-            "The average by persons was not counted: the manifest of a run with --report holds it. "
+            "The average by persons was not counted: the manifest of a run with -o PATH.html holds it. "
             "It is not above the maximum."
         )
     if records.at_risk is not None and records.records is not None:

@@ -24,7 +24,7 @@ def why_unproven(
         method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
         return (
             f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan "
-            "--bound computes one of labels of hierarchies"
+            "--show bound computes one of labels of hierarchies"
         )
     if manifest.get("intervals") is not None or spec.search.of_intervals:
         return "the search chose among partitions of the values, of which there is no lattice of levels to go through"

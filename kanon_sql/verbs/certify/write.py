@@ -158,7 +158,7 @@ def _refuse_misfits(engine: Engine, spec: Spec, directory: Path) -> None:
     if engine.scratch.mode != "temp":
         raise UnsupportedError(
             f"certify makes tables of the session, for statements that read them twice, and {engine.label} has none "
-            f"here ({engine.scratch.reason}); use --scratch temp, or another engine"
+            f"here ({engine.scratch.reason}); use --set scratch=temp, or another engine"
         )
     if directory.exists() and not directory.is_dir():
         raise SpecError(f"{directory}: it is a file; expected a directory to write")
@@ -255,8 +255,8 @@ def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer 
             write_private(directory / "certificate.sig", signer.sign(text.encode()))
     except OSError as error:
         raise SpecError(
-            f"--out {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give a "
-            "directory that you may write to"
+            f"--output {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give "
+            "a directory that you may write to"
         ) from None
 
 

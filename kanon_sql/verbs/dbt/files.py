@@ -31,7 +31,7 @@ from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_column
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
-MARK = "Written by kanon-sql dbt; it will be written over."
+MARK = "Written by kanon-sql pipeline dbt; it will be written over."
 
 ADAPTERS = {
     "duckdb": "varchar",

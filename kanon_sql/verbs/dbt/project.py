@@ -226,7 +226,7 @@ def _directories(project: Path) -> tuple[PurePosixPath, PurePosixPath]:
     """Where the project's models and seeds are."""
     path = project / "dbt_project.yml"
     if not path.is_file():
-        raise SpecError(f"--project {project}: expected the directory of a dbt_project.yml")
+        raise SpecError(f"--output {project}: expected the directory of a dbt_project.yml")
     try:
         written = read_yaml(path.read_text("utf-8-sig"), str(path)).data
     except (OSError, UnicodeDecodeError) as error:
@@ -247,7 +247,9 @@ def _write(project: Path, texts: dict[PurePosixPath, str]) -> tuple[Path, ...]:
         target = project / path
         # A seed has no place for a mark: it is ours when the properties that describe it are.
         if target.exists() and not (ours if path.suffix == ".csv" else _is_ours(target)):
-            raise SpecError(f"{target} is there and was not written by kanon-sql dbt; move it, or rename the release")
+            raise SpecError(
+                f"{target} is there and was not written by kanon-sql pipeline dbt; move it, or rename the release"
+            )
     written = []
     for path, text in texts.items():
         target = project / path

@@ -164,7 +164,7 @@ def _refuse_misfits(
     external: str | None, sampled: bool, attacks: Sequence[str], zip_population: str | None, zip_people: str | None
 ) -> None:
     if sampled and external is None:
-        raise SpecError("--external-is-sample: it says of the external table what it is; name one with --external")
+        raise SpecError("external_is_sample: it says of the external table what it is; name one with --external")
     unknown = [name for name in attacks if name not in ON_REQUEST]
     if unknown:
         raise SpecError(
@@ -172,7 +172,7 @@ def _refuse_misfits(
             "themselves"
         )
     if zip_people is not None and zip_population is None:
-        raise SpecError("--zip-people: it is a column of the table that --zip-population names; give both")
+        raise SpecError("zip_people: it is a column of the table that zip_population names; give both")
 
 
 def _zip_codes(
@@ -183,7 +183,7 @@ def _zip_codes(
     names = [name for name in spec.quasi_identifiers if is_zip_code(spec, name) and name in opened.columns]
     if not names:
         raise SpecError(
-            f"--zip-population: {opened.shown} has no quasi-identifier that is a ZIP code by its name and is "
+            f"zip_population: {opened.shown} has no quasi-identifier that is a ZIP code by its name and is "
             "generalized by prefix; leave the option out"
         )
     given = ZipPopulation(population, people)

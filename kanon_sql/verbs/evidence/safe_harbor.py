@@ -127,7 +127,7 @@ def _place(spec: Spec, entry: Entry, zip_codes: Mapping[str, ZipCodes]) -> tuple
     told = "some digits" if kept is None else f"the first {kept} digits" if kept > 1 else "the first digit"
     return "to be looked at", (
         f"{told} of a ZIP code are in the release; that more than {MOST_PEOPLE:,} people live in each area was not "
-        "measured (--zip-population)"
+        "measured (--set zip_population=TABLE)"
     )
 
 

@@ -149,7 +149,7 @@ def _paths(chosen: Sequence[_Chosen], directory: Path | None) -> dict[str, Path]
     if directory is None:
         return {}
     if directory.exists() and not directory.is_dir():
-        raise SpecError(f"--export {directory}: expected a directory")
+        raise SpecError(f"--output {directory}: expected a directory")
     found = {name: directory / file for name, file in file_names(item.name for item in chosen).items()}
     there = [path for path in found.values() if path.exists()]
     if there:
@@ -295,7 +295,7 @@ def _export(workspace: Workspace, found: _Surveyed, path: Path, style: FileStyle
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"--export {path.parent}: {reason}; name another directory") from None
+        raise SpecError(f"--output {path.parent}: {reason}; name another directory") from None
     write_hierarchy(path, sorted(rows, key=_in_order), style)
 
 

@@ -37,7 +37,7 @@ def large_areas(engine: Engine, workspace: Workspace, table: str) -> list[str]:
     """
     parts = parse_table_name(table)
     if engine.exists(parts) is None:
-        raise SpecError(f"--population: {no_such_table(engine, parts)}")
+        raise SpecError(f"population: {no_such_table(engine, parts)}")
     with explained_if_missing(engine, parts):
         columns = engine.columns(engine.relation(table=parts, query=None, file=None))
     code = _column(columns, table, "postal codes as text, such as zip or zcta5", _CODES, ("text",))
@@ -58,4 +58,4 @@ def _column(columns: Sequence[Column], table: str, what: str, words: frozenset[s
     for column in columns:
         if column.kind in kinds and ColumnProfile(column, 0, 0, 0).words & words:
             return column
-    raise SpecError(f"--population: {table} has no column of {what}; name a table or view that has one")
+    raise SpecError(f"population: {table} has no column of {what}; name a table or view that has one")

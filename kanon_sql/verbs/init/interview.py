@@ -141,7 +141,7 @@ def skeletons(workspace: Workspace, found: Sequence[Suggestion], directory: Path
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"--skeletons {directory}: {reason}; name another directory") from None
+        raise SpecError(f"--set skeletons={directory}: {reason}; name another directory") from None
     files = file_names(item.profile.name for item in found if item.is_list)
     changed = []
     for item in found:

@@ -112,7 +112,7 @@ def _place(item: Suggestion, known: Known) -> Suggestion:
             item, "(B): a ZIP code as a number, which lost its leading zeros; cast it to text of five digits"
         )
     if known.areas is None:
-        why = "(B): three digits may stay where more than 20,000 people live; name a table of populations: --population"
+        why = "(B): three digits may stay where more than 20,000 people live; name their table: --set population"
         return _removed(item, why)
     listed = ", ".join(f"'{area}'" for area in known.areas) or "'none'"
     # Five digits, or nine with or without a dash; in others, zeros at the front may be lost.

@@ -1,4 +1,4 @@
-"""``certify``: a certificate of a release, which an auditor can verify."""
+"""``release certify``: a certificate of a release, which an auditor can verify."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,47 +6,36 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories, paths
-from kanon_sql.cli.given import MEMORY, load_spec
-from kanon_sql.cli.options import (
-    Database,
-    Format,
-    MemoryLimit,
-    OutputFormat,
-    Profile,
-    Quiet,
-    SpecFile,
-    Threads,
-    Timeout,
-    Verbose,
-)
-from kanon_sql.cli.program import examples, program
-from kanon_sql.cli.session import session
+from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.options import SpecFile
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["certify"]
 
 
-@program.command(
-    epilog=examples(
-        "kanon-sql certify spec.yml -d clinic.duckdb --out certificate",
-        "kanon-sql certify spec.yml -d clinic.duckdb --out signed --sign key.pem",
-        "python certificate/verify_certificate.py certificate -d clinic.duckdb",
-    )
+@verb(
+    "kanon-sql release certify spec.yml -d clinic.duckdb -o certificate",
+    "kanon-sql release certify spec.yml -d clinic.duckdb -o signed --sign key.pem",
+    "python certificate/verify_certificate.py certificate -d clinic.duckdb",
+    group="release",
+    product=None,
 )
 def certify(
+    run: Session,
     spec_file: SpecFile,
     out: Annotated[
         Path,
         typer.Option(
-            "--out",
-            metavar="DIR",
+            "--output",
+            "-o",
+            metavar="DIRECTORY",
             show_default=False,
             autocompletion=directories,
             help="The directory to write: a new or an empty one, or that of a certificate, which is replaced.",
         ),
     ],
-    database: Database = MEMORY,
-    profile: Profile = None,
     by: Annotated[
         str | None,
         typer.Option("--by", metavar="NAME", show_default=False, help="Who certifies, for the certificate to name."),
@@ -68,28 +57,21 @@ def certify(
             help="Also prove of every node of the lattice whether it satisfies, where the requirements allow it.",
         ),
     ] = False,
-    output: Format = OutputFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    timeout: Timeout = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """Certify a release: plain SQL, what it says, and a verifier.
 
-    Writes into DIR everything an independent auditor needs: statements that measure the
+    Writes into DIRECTORY everything an independent auditor needs: statements that measure the
     release straight from the definitions, compare it with its source, and prove that no other
     generalization is better; their results; and verify_certificate.py, which runs them again.
     Creates tables of the session alone. The exit code is 1 if something does not hold.
     """
-    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.verbs.certify import certify as run_certify
+    from kanon_sql.verbs.certify import certify as run_certify
 
-        spec = load_spec(spec_file)
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="temp")
-        found = run_certify(
-            engine, spec, out, by=by, sign=sign, timeout=timeout, report=run.report, whole_boundary=whole_boundary
-        )
-        run.close()
-        print_found(found, output)
-        exit_with(found.passed)
+    spec = load_spec(spec_file)
+    engine = run.connect(read_only=True, scratch="temp")
+    found = run_certify(
+        engine, spec, out, by=by, sign=sign, timeout=run.timeout, report=run.report, whole_boundary=whole_boundary
+    )
+    run.close()
+    print_found(run, found)
+    exit_with(found.passed)

@@ -1,0 +1,1 @@
+"""The verbs for a table that is split between several databases."""

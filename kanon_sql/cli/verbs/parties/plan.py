@@ -1,0 +1,34 @@
+"""``parties plan``: the best generalization of a table that several databases hold."""
+
+from kanon_sql.cli.given import load_spec, need_parties
+from kanon_sql.cli.options import Key, SpecFile, Split, SplitOption
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+from kanon_sql.cli.written import exit_with, print_found
+
+__all__ = ["plan"]
+
+
+@verb(
+    "kanon-sql parties plan parties.yml -d north.duckdb -d south.duckdb",
+    "kanon-sql parties plan parties.yml -d north.duckdb,south.duckdb -o plan.json",
+    group="parties",
+    parties=True,
+    scratch=True,
+    resources=False,
+)
+def plan(run: Session, spec_file: SpecFile, split: SplitOption = Split.horizontal, key: Key = None) -> None:
+    """Plan a release of a table that several databases hold.
+
+    Name the database of each party. No party's rows leave its database. Exit code 1 says
+    that no generalization that meets the requirements was found.
+    """
+    from kanon_sql.verbs.parties import plan_parties
+
+    spec = load_spec(spec_file)
+    need_parties(run.databases)
+    engines = run.connect_parties(read_only=[True for _ in run.databases])
+    result = plan_parties(engines, spec, split=split.value, key=key, timeout=run.timeout, report=run.report)
+    run.close()
+    print_found(run, result)
+    exit_with(result.passed)

@@ -1,0 +1,1 @@
+"""The verbs that other programs build on."""

@@ -1,0 +1,50 @@
+"""``pipeline sqlmesh``: the requirements of a spec as audits of a SQLMesh project."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.options import SpecFile
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+
+__all__ = ["sqlmesh"]
+
+
+@verb(
+    "kanon-sql pipeline sqlmesh spec.yml -d clinic.duckdb -o visits_release.sql",
+    "kanon-sql pipeline sqlmesh spec.yml -d clinic.duckdb --table visits --rows",
+    group="pipeline",
+    formats=None,
+    product="SQL",
+)
+def sqlmesh(
+    run: Session,
+    spec_file: SpecFile,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="A table with the columns of the audited model; the spec's release if not given.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+    ] = False,
+) -> None:
+    """Print the requirements of a spec as SQLMesh audits.
+
+    Each audit is a query that returns the classes which violate a requirement, as check
+    finds them: their sizes, no values. Asks the database for the types of the table's
+    columns and reads no row. Write the audits again when the spec or a type changes.
+    """
+    from kanon_sql.verbs.sqlmesh import audits
+
+    spec = load_spec(spec_file)
+    engine = run.connect(read_only=True)
+    text = audits(engine, spec, table, count_rows=rows, timeout=run.timeout)
+    run.close()
+    run.echo(text)

@@ -1,0 +1,1 @@
+"""The verbs of products that are not rows of a generalized table."""

@@ -1,0 +1,28 @@
+"""``publish check``: whether published positions are those that the source gives now."""
+
+from kanon_sql.cli.given import load_cloak_spec
+from kanon_sql.cli.options import FailOnWarning, SpecFile
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+from kanon_sql.cli.written import exit_with, print_found
+
+__all__ = ["check"]
+
+
+@verb("kanon-sql publish check positions.yml -d clinic.duckdb", group="publish", scratch=True)
+def check(run: Session, spec_file: SpecFile, fail_on_warning: FailOnWarning = False) -> None:
+    """Compare published positions with the source.
+
+    The spec is that of publish positions. Publishes nothing and believes no manifest:
+    recomputes the release from the source, and compares it with the table that has the
+    release's name. Exit code 1 says that they differ, or what publish positions would say
+    of the source as it is now.
+    """
+    from kanon_sql.verbs.cloak import cloak
+
+    spec = load_cloak_spec(spec_file)
+    engine = run.connect(read_only=True)
+    result = cloak(engine, spec, check=True, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning)
+    run.close()
+    print_found(run, result)
+    exit_with(result.passed)

@@ -1,0 +1,123 @@
+"""``release evidence``: a document on a release, for sign-off."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.options import EvidenceFormat, SpecFile, listed, named
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+from kanon_sql.cli.written import exit_with
+
+__all__ = ["evidence"]
+
+
+@verb(
+    "kanon-sql release evidence spec.yml -d clinic.duckdb -o evidence.html",
+    "kanon-sql release evidence spec.yml -d clinic.duckdb -o evidence.json",
+    group="release",
+    formats=EvidenceFormat,
+    product="report",
+    keys={
+        "external_is_sample": "true where the external table is a random sample of the population",
+        "zip_population": "a table of ZIP codes with the release's column of them",
+        "zip_people": "its column of how many people; each row is a person if not given",
+    },
+)
+def evidence(
+    run: Session,
+    spec_file: SpecFile,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="The table to measure; the spec's release if not given.",
+        ),
+    ] = None,
+    external: Annotated[
+        str | None,
+        typer.Option("--external", metavar="TABLE", show_default=False, help="A table that an attacker has."),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="COLUMN,...",
+            show_default=False,
+            callback=named,
+            help="The columns to link on; all that both have if not given.",
+        ),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--earlier",
+            metavar="TABLE,...",
+            show_default=False,
+            callback=listed,
+            help="Other releases of the same people.",
+        ),
+    ] = None,
+    attacks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME,...",
+            show_default=False,
+            callback=listed,
+            help="Attacks that audit runs only on request.",
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="TABLE",
+            show_default=False,
+            help="A population table, in the form of the release.",
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--sampling-fraction",
+            metavar="SHARE",
+            show_default=False,
+            help="The release's share of the population.",
+        ),
+    ] = None,
+) -> None:
+    """Measure a release and write a document for sign-off.
+
+    The release is checked, attacked and measured, read-only, and the figures are written in
+    the terms of those who ask for them (WP216, HIPAA Safe Harbor, EMA policy 0070, ISO/IEC
+    27559), to print and to sign. Exit code 1 says that a requirement is not met, or that an
+    attack goes beyond the requirements.
+    """
+    from kanon_sql.report.evidence import evidence_report
+    from kanon_sql.verbs.evidence import evidence as measured
+
+    spec = load_spec(spec_file)
+    engine = run.connect(read_only=True, scratch="inline")
+    found = measured(
+        engine,
+        spec,
+        table,
+        external=external,
+        external_is_sample=run.flag("external_is_sample"),
+        on=on or (),
+        earlier=earlier or (),
+        attacks=attacks or (),
+        population=population,
+        sampling_fraction=sampling_fraction,
+        zip_population=run.one("zip_population"),
+        zip_people=run.one("zip_people"),
+        timeout=run.timeout,
+        report=run.report,
+    )
+    run.close()
+    run.echo(evidence_report(found, run.format))  # type: ignore[arg-type]
+    exit_with(found.passed)

@@ -1,0 +1,91 @@
+"""``release refresh``: new rows for a release that grows."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import FailOnWarning, Manifest, SpecFile
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
+from kanon_sql.cli.written import exit_with, manifest_path, print_result, write_manifest
+from kanon_sql.errors import SpecError
+
+__all__ = ["refresh"]
+
+
+@verb(
+    "kanon-sql release refresh spec.yml -d clinic.duckdb",
+    "kanon-sql release refresh spec.yml -d clinic.duckdb --inserted late",
+    "kanon-sql release refresh spec.yml --deleted gone --batch b -d clinic.duckdb",
+    group="release",
+    scratch=True,
+)
+def refresh(
+    run: Session,
+    spec_file: SpecFile,
+    inserted: Annotated[
+        str | None,
+        typer.Option(
+            "--inserted",
+            metavar="TABLE",
+            show_default=False,
+            help="A table or query of new rows; those above the last watermark if not given.",
+        ),
+    ] = None,
+    deleted: Annotated[
+        str | None,
+        typer.Option(
+            "--deleted",
+            metavar="TABLE",
+            show_default=False,
+            help="A table or query of rows that have left the source.",
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            "--batch",
+            metavar="NAME",
+            show_default=False,
+            help="Idempotency key of these rows: rows of one name are added once.",
+        ),
+    ] = None,
+    verify_all: Annotated[
+        bool, typer.Option("--verify-all", help="Examine the whole release, not only what is added.")
+    ] = False,
+    manifest: Manifest = None,
+    fail_on_warning: FailOnWarning = False,
+) -> None:
+    """Add new rows to a release that grows, and take rows out.
+
+    A spec with state: {schema: ...} keeps what it takes beside its first release; increments:
+    {watermark: COLUMN} says which rows are new. What is added is verified as a release by
+    itself: a reader who subtracts one version from the next finds classes as safe as
+    those of a release. Rows that do not fit yet wait. Rows that left the source go in
+    classes of k. A changed row is in both tables.
+    """
+    from kanon_sql.verbs.refresh import refresh as run_refresh
+
+    if run.database == MEMORY:
+        raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
+    spec = load_spec(spec_file)
+    path = manifest_path(manifest)
+    need_database(run.database)
+    engine = run.connect()
+    result = run_refresh(
+        engine,
+        spec,
+        inserted=inserted,
+        deleted=deleted,
+        batch=batch,
+        verify_all=verify_all,
+        timeout=run.timeout,
+        report=run.report,
+        fail_on_warning=fail_on_warning,
+    )
+    print_result(run, result)
+    if path is not None and result.manifest is not None:
+        write_manifest(path, result.manifest)
+        run.message(f"manifest: {path}")
+    exit_with(result.passed)
