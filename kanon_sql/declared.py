@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
-__all__ = ["PRIVACY_REQUIREMENTS", "QUALITY_METRICS", "SEARCH_ALGORITHMS", "Register"]
+__all__ = ["PRIVACY_REQUIREMENTS", "QUALITY_METRICS", "RECODINGS", "SEARCH_ALGORITHMS", "Register"]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -70,7 +70,9 @@ class Register(Mapping[str, V]):
 
     def __getitem__(self, name: str) -> V:
         """The one of a name. All files are imported where none of that name declares it."""
-        if isinstance(name, str) and name not in self._declared:
+        if not isinstance(name, str):
+            raise KeyError(name)  # of a spec, in which anything may stand here
+        if name not in self._declared:
             self.load(name)
             if name not in self._declared:
                 self.load()
@@ -98,3 +100,6 @@ QUALITY_METRICS: Register[Any] = Register("quality metric", "kanon_sql.models.qu
 
 SEARCH_ALGORITHMS: Register[Any] = Register("search algorithm", "kanon_sql.search")
 """How a search may go: ``search.Algorithm``."""
+
+RECODINGS: Register[Any] = Register("recoding", "kanon_sql.recode")
+"""How values may be generalized: ``spec.Recoding``."""

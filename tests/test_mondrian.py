@@ -425,7 +425,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ),
         (
             {"recoding": {"method": "mondrian", "effort": "fast"}},
-            "recoding.effort: only the methods local and kk take it",
+            "recoding.effort: only the methods kk and local take it",
         ),
         ({"recoding": {"method": "local", "variant": "strict"}}, "recoding.variant: only the method mondrian takes it"),
         (

@@ -11,7 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql import Spec
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
+from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.models.quality import Counts, Measured, Metric
 from kanon_sql.report.json import result_schema
 from kanon_sql.search import STRATEGIES, Question, algorithm
@@ -106,6 +106,15 @@ def test_a_name_is_given_once() -> None:
         @algorithm(finds="", when="", source="")
         def genetic(question: Question) -> Any:
             return STRATEGIES["exhaustive"](question)
+
+
+@pytest.mark.parametrize("written", [["loss"], {"loss": 1}, 7])
+def test_what_is_no_name_is_none(written: Any) -> None:
+    for kind in (QUALITY_METRICS, SEARCH_ALGORITHMS, RECODINGS):
+        assert kind.get(written) is None
+    with pytest.raises(kanon_sql.SpecError) as refused:
+        Spec.from_dict({**spec().to_dict(), "recoding": {"method": written}, "search": {"metric": written}})
+    assert len(refused.value.problems) == 2
 
 
 def test_it_is_gone_afterwards() -> None:

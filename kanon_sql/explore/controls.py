@@ -20,7 +20,6 @@ from kanon_sql.report.html import yaml_of
 from kanon_sql.spec import QuasiIdentifier, Spec
 
 __all__ = [
-    "RECODINGS",
     "ColumnControl",
     "NumberControl",
     "about",
@@ -32,7 +31,6 @@ __all__ = [
     "saved",
 ]
 
-RECODINGS = ("full_domain", "local", "local:best", "mondrian", "cells", "subtree")
 
 _STEPS = {"t": "0.01", "alpha": "0.01", "beta": "0.1", "delta": "0.01", "c": "0.1"}
 """How far an arrow key moves a threshold that is a fraction."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
+from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
-    RECODINGS,
     about,
     column_controls,
     limit_percent,
@@ -142,9 +141,16 @@ def _controls(visit: Visit) -> dict[str, Any]:
         "limit": limit_percent(spec),
         "metrics": _with([name for name, metric in QUALITY_METRICS.items() if not metric.takes], spec.search.metric),
         "algorithms": list(SEARCH_ALGORITHMS),
-        "recodings": _with(RECODINGS, recoding),
+        "recodings": _with(list(_recodings()), recoding),
         "recoding": recoding,
     }
+
+
+def _recodings() -> Iterator[str]:
+    """Those that go with every spec, and how they are asked to take their time."""
+    for name, declared in RECODINGS.items():
+        if declared.any_model and not declared.needs:
+            yield from (name, f"{name}:best") if "effort" in declared.takes else (name,)
 
 
 def _with(known: Sequence[str], own: str) -> list[str]:

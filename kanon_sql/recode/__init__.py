@@ -1,7 +1,7 @@
 """Recodings that are not full-domain: partitions of the frequency set, and what each is released as.
 
 One state of partitions holds the vectors of open and of closed ones; a method advances all of them in rounds of a few
-statements, and is one file that :mod:`kanon_sql.recode.run` names. Whether a group of vectors satisfies is asked by the
+statements, and is one file that declares it. Whether a group of vectors satisfies is asked by the
 class query that judges nodes and tables. At the end every vector has a class, and every class a label per column.
 """
 

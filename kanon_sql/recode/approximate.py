@@ -27,7 +27,10 @@ from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["MOST_PAIRS", "Vectors", "approximated", "tree_of"]
+__all__ = ["MOST_PAIRS", "NOT_KEPT", "Vectors", "approximated", "tree_of"]
+
+NOT_KEPT = "puts alike rows into several classes, as many as this source needs, so that nothing says where new ones go"
+"""Why no approximation can be kept for new rows."""
 
 MOST_PAIRS = 10_000_000
 """The most pairs of vectors whose distances are written down: those of some 3,000 vectors."""

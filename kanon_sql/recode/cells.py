@@ -27,7 +27,7 @@ from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, cells_faults, recoding
 
 __all__ = ["MOST_TRIED", "CellsRecoded", "caps_of", "recoded_in_cells"]
 
@@ -72,6 +72,14 @@ class CellsRecoded(Recoded):
         return {**super().to_dict(), "node": self.node_dict(self.node), "nodes": self.nodes, "suppressed_cells": cells}
 
 
+@recoding(
+    "cells",
+    title="Cell suppression",
+    words="a column has one level, and single cells are suppressed, that is, released as the top",
+    takes=("levels", "caps"),
+    usual=("levels", "searched"),
+    faults=cells_faults,
+)
 def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Look for the node at which least is lost with single cells suppressed.
 

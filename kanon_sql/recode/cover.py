@@ -30,10 +30,10 @@ from collections.abc import Sequence
 
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
-from kanon_sql.recode.approximate import Vectors, approximated, tree_of
+from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, tree_of
 from kanon_sql.recode.recoded import NothingRecoded, Recoded
 from kanon_sql.recode.trees import Part, largest, parts_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, approximation_faults, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["STATEMENTS_A_ROUND", "factor", "recoded_by_cover"]
@@ -47,6 +47,14 @@ def factor(k: int) -> float:
     return largest(k) * (2 * k - 2) / k * sum(1 / rows for rows in range(1, 2 * k))
 
 
+@recoding(
+    "cover",
+    title="Approximation by a greedy cover",
+    words="a value is released as it is or suppressed, class by class",
+    any_model=False,
+    faults=approximation_faults,
+    not_kept=NOT_KEPT,
+)
 def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
     """Recode by a greedy cover.
 

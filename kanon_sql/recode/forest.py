@@ -30,10 +30,10 @@ from math import ceil, log2
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
-from kanon_sql.recode.approximate import Vectors, approximated, tree_of
+from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, tree_of
 from kanon_sql.recode.recoded import NothingRecoded, Recoded
 from kanon_sql.recode.trees import Part, parts_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, approximation_faults, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["most_rounds", "most_statements", "recoded_by_forest"]
@@ -49,6 +49,15 @@ def most_statements(k: int, light: int) -> int:
     return most_rounds(k) * (5 + 3 * (1 + ceil(log2(max(1, light)))))
 
 
+@recoding(
+    "forest",
+    title="Approximation by a forest",
+    words="the level of a value differs by class",
+    any_model=False,
+    faults=approximation_faults,
+    not_kept=NOT_KEPT,
+    lowest_labels=True,
+)
 def recoded_by_forest(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
     """Recode by a forest of nearest vectors.
 

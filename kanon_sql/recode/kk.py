@@ -45,7 +45,7 @@ from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
 from kanon_sql.recode.widening import Widened, Widening
 from kanon_sql.search import Stopped
-from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec
+from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec, kk_faults, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["MOST_COVERED", "MOST_PLACED", "MOST_ROUNDS", "STATEMENTS_A_ROUND", "of_classes", "recoded_kk"]
@@ -77,6 +77,20 @@ def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     ]
 
 
+@recoding(
+    "kk",
+    title="(k,k)-anonymity",
+    words="the level of a value differs by row; rows and records overlap, this is no k-anonymity",
+    takes=("effort", "start"),
+    usual=("effort", "fast"),
+    any_model=False,
+    faults=kk_faults,
+    models=of_classes,
+    not_kept=(
+        "lowers cells as far as the rows of this source cover each other, so that nothing says which labels new "
+        "ones get"
+    ),
+)
 def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Recode locally, and lower cells as long as rows and records stay (k,k)-anonymous.
 

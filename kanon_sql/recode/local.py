@@ -11,11 +11,19 @@ from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
 from kanon_sql.search import Node
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, recoding
 
 __all__ = ["recoded_locally"]
 
 
+@recoding(
+    "local",
+    title="Local recoding",
+    words="the level of a value differs by class",
+    takes=("effort", "ranges", "start"),
+    usual=("effort", "fast"),
+    lowest_labels=True,
+)
 def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Divide the classes at the highest levels allowed, or those of the full-domain optimum, from the top down.
 

@@ -35,7 +35,7 @@ from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped
-from kanon_sql.spec import KAnonymityRequirement, Spec
+from kanon_sql.spec import KAnonymityRequirement, Spec, aggregate_faults, recoding
 from kanon_sql.sql import Relation, render, slot
 
 __all__ = [
@@ -103,6 +103,14 @@ class Microaggregated(Recoded):
         }
 
 
+@recoding(
+    "microaggregation",
+    title="Micro-aggregation",
+    words="numbers are replaced by the mean, the median or the mode of their class",
+    takes=("columns",),
+    needs={"columns": "such as {income: mean, age: median}"},
+    faults=aggregate_faults,
+)
 def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Microaggregated:
     """Recode the columns that have labels, then divide the classes by their numbers.
 

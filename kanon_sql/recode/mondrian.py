@@ -28,7 +28,7 @@ from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.search import Stopped
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, mondrian_faults, recoding
 from kanon_sql.sql import Relation, render
 
 __all__ = ["STATEMENTS_A_ROUND", "recoded_by_medians"]
@@ -40,6 +40,15 @@ _TOP = "top"
 """Where it begins: with one partition of all rows."""
 
 
+@recoding(
+    "mondrian",
+    title="Multidimensional recoding (Mondrian)",
+    words="the range of a value differs by class",
+    takes=("variant",),
+    usual=("variant", "strict"),
+    faults=mondrian_faults,
+    of_ranges=True,
+)
 def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
     """Divide the table by median cuts until no partition has an allowable one.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, refuse_together
-from kanon_sql.frequency import KeptSets, Prepared, prepared
+from kanon_sql.frequency import KeptSets, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
@@ -19,26 +18,6 @@ if TYPE_CHECKING:
     from kanon_sql.recode.kept import Kept
 
 __all__ = ["applied", "recoded"]
-
-METHODS: Mapping[str, tuple[str, str]] = {
-    "local": ("local", "recoded_locally"),
-    "kk": ("kk", "recoded_kk"),
-    "cells": ("cells", "recoded_in_cells"),
-    "mondrian": ("mondrian", "recoded_by_medians"),
-    "subtree": ("subtree", "recoded_by_subtrees"),
-    "forest": ("forest", "recoded_by_forest"),
-    "cover": ("cover", "recoded_by_cover"),
-    "matching": ("matching", "recoded_by_matching"),
-    "microaggregation": ("microaggregation", "recoded_by_aggregates"),
-}
-"""By the name that a spec calls it by: the file, and the function in it. A run imports one of them."""
-
-
-def _method(name: str) -> Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]:
-    file, function = METHODS[name]
-    method: Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]
-    method = getattr(import_module(f"kanon_sql.recode.{file}"), function)
-    return method
 
 
 @contextmanager
@@ -67,16 +46,14 @@ def recoded(
         UnsupportedError: the spec asks for what the recoding cannot promise.
         KanonError: whatever the stages raise.
     """
-    models = models_of(spec)
-    if spec.recoding.method == "kk":
-        from kanon_sql.recode.kk import of_classes
-
-        models = of_classes(models)
+    declared = spec.recoding.declared
+    assert declared.run is not None
+    models = declared.models(models_of(spec))
     refuse_together(engine, spec, models)
     _refuse_rounds(engine, spec)
     asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
     with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
-        yield _method(spec.recoding.method)(given, spec, budget or Budget())
+        yield declared.run(given, spec, budget or Budget())
 
 
 @contextmanager

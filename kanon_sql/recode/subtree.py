@@ -33,7 +33,7 @@ from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation, render, slot
 
 __all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "STATEMENTS_FOR_RANGES", "SubtreeRecoded", "recoded_by_subtrees"]
@@ -70,6 +70,13 @@ class SubtreeRecoded(Recoded):
         return {**super().to_dict(), "direction": options.direction, "classify": options.classify}
 
 
+@recoding(
+    "subtree",
+    title="Subtree recoding",
+    words="a value has one label for all rows, and the levels of labels differ by value",
+    takes=("ranges", "direction", "classify"),
+    usual=("direction", "top_down"),
+)
 def recoded_by_subtrees(
     given: Prepared, spec: Spec, budget: Budget
 ) -> NothingToSearch | NothingFound | Chosen | Recoded:

@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
+from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 
 __all__ = [
     "audit_schema",
@@ -42,6 +42,8 @@ def result_schema() -> dict[str, Any]:
         if metric.largest is not None:
             described["maximum"] = metric.largest
         schema["properties"]["metrics"]["properties"][name] = described
+    recoding = schema["properties"]["recoding"]["anyOf"][1]["properties"]["method"]
+    recoding["enum"] = [name for name, declared in RECODINGS.items() if declared.run is not None]
     algorithm = schema["properties"]["search"]["anyOf"][1]["properties"]["algorithm"]
     algorithm["enum"] = [*SEARCH_ALGORITHMS, *algorithm["enum"]]
     figures = {name: about for model in registered() for name, about in model.figures.items()}

@@ -8,26 +8,7 @@ from typing import Any
 from kanon_sql.report.levels import Names, level_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
-__all__ = ["METHODS", "column_cells", "recoding_in_words"]
-
-METHODS = {
-    "local": ("Local recoding", "the level of a value differs by class"),
-    "kk": ("(k,k)-anonymity", "the level of a value differs by row; rows and records overlap, this is no k-anonymity"),
-    "mondrian": ("Multidimensional recoding (Mondrian)", "the range of a value differs by class"),
-    "cells": (
-        "Cell suppression",
-        "a column has one level, and single cells are suppressed, that is, released as the top",
-    ),
-    "subtree": ("Subtree recoding", "a value has one label for all rows, and the levels of labels differ by value"),
-    "forest": ("Approximation by a forest", "the level of a value differs by class"),
-    "cover": ("Approximation by a greedy cover", "a value is released as it is or suppressed, class by class"),
-    "matching": ("Approximation by matching", "a value is released as it is or suppressed, class by class"),
-    "microaggregation": (
-        "Micro-aggregation",
-        "numbers are replaced by the mean, the median or the mode of their class",
-    ),
-}
-"""Per method its name, and what it does."""
+__all__ = ["column_cells", "recoding_in_words"]
 
 _BEGUN = {
     "top": "from the highest levels down",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.declared import QUALITY_METRICS
+from kanon_sql.declared import QUALITY_METRICS, RECODINGS
 from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.levels import intervals_table, levels_table, names_table
-from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
+from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     elif result.node is not None:
         parts += section("Levels", levels_table(result.node, result.level_names))
     if result.recoding is not None:
-        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding, result.level_names))
+        parts += section(RECODINGS[result.recoding["method"]].title, _recoding(result.recoding, result.level_names))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     for item in result.achieved.values():

@@ -42,8 +42,16 @@ from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import Prices
-from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
-from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
+from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding, recoding
+from kanon_sql.spec.recoding_faults import (
+    aggregate_faults,
+    approximation_faults,
+    cells_faults,
+    classify_faults,
+    kk_faults,
+    mondrian_faults,
+    recoding_faults,
+)
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_year import YEARS
@@ -111,12 +119,17 @@ __all__ = [
     "ValueHierarchy",
     "WarningOptions",
     "Wish",
+    "aggregate_faults",
+    "approximation_faults",
+    "cells_faults",
     "checks",
     "classify_faults",
     "computed_faults",
     "did_you_mean",
     "differential_privacy_in",
     "format_table_name",
+    "kk_faults",
+    "mondrian_faults",
     "named_beside",
     "parse_recoding",
     "parse_requirement",
@@ -124,6 +137,7 @@ __all__ = [
     "population",
     "prices",
     "read_yaml",
+    "recoding",
     "recoding_faults",
     "redact_sql",
     "requirement",

@@ -100,7 +100,7 @@ def _of_values(spec: Spec, name: str) -> Iterator[str]:
     what: str | None = None
     if spec.search.of_intervals:
         what = spec.search.algorithm
-    elif spec.recoding.method == "mondrian":
+    elif spec.recoding.declared.of_ranges:
         what = "recoding: mondrian"
     elif name in (spec.recoding.ranges or ()):
         what = "recoding.ranges"

@@ -60,7 +60,7 @@ def _label_faults(spec: Spec, name: str) -> Iterator[Fault]:
     """Labels that are ranges of values, or numbers: cells of a plane have no order."""
     faults: Sequence[tuple[bool, Loc, str]] = (
         (spec.search.of_intervals, ("search", "algorithm"), f"{spec.search.algorithm} cuts a column between values"),
-        (spec.recoding.method == "mondrian", ("recoding", "method"), "mondrian releases ranges of values"),
+        (spec.recoding.declared.of_ranges, ("recoding", "method"), f"{spec.recoding.method} releases ranges of values"),
         (name in (spec.recoding.ranges or ()), ("recoding", "ranges"), "ranges are of values in order"),
         (name in (spec.recoding.columns or {}), ("recoding", "columns"), "aggregates are of numbers"),
     )

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
 from pydantic_core import CoreSchema
 
+from kanon_sql.declared import RECODINGS
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, fail, kind, quote, share, text
+from kanon_sql.spec.checks import (
+    Declared,
+    Fault,
+    Faults,
+    Part,
+    checked,
+    choice,
+    did_you_mean,
+    fail,
+    kind,
+    quote,
+    share,
+    text,
+)
 from kanon_sql.spec.names import parse_table_name
 
 if TYPE_CHECKING:
-    pass
+    from kanon_sql.spec.model import Spec
 
-__all__ = ["APPROXIMATIONS", "KEPT", "MOST_DIGITS", "Aggregate", "RecodingOptions", "parse_recoding"]
-
-Method = Literal[
-    "full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching", "microaggregation", "kk"
-]
-"""The names of the methods."""
-
-_METHODS: tuple[str, ...] = get_args(Method)
-APPROXIMATIONS = ("forest", "cover", "matching")
-"""The methods whose cost is at most a factor times the least."""
+__all__ = ["MOST_DIGITS", "Aggregate", "Recoding", "RecodingOptions", "parse_recoding", "recoding"]
 
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
@@ -36,28 +41,6 @@ _AGGREGATES = ("mean", "median", "mode")
 
 MOST_DIGITS = 10
 """Digits after the point that a number may have whose values are replaced by one of their class."""
-
-_TAKEN_BY = {
-    "effort": ("local", "kk"),
-    "ranges": ("local", "subtree"),
-    "start": ("local", "kk"),
-    "variant": ("mondrian",),
-    "levels": ("cells",),
-    "caps": ("cells",),
-    "direction": ("subtree",),
-    "classify": ("subtree",),
-    "columns": ("microaggregation",),
-}
-"""Option -> the methods that take it."""
-
-_USUAL = {
-    "local": ("effort", "fast"),
-    "kk": ("effort", "fast"),
-    "mondrian": ("variant", "strict"),
-    "cells": ("levels", "searched"),
-    "subtree": ("direction", "top_down"),
-}
-"""Method -> the option that it always has, and what it is unless the spec says otherwise."""
 
 _AGGREGATES_SCHEMA: dict[str, Any] = {
     "anyOf": [
@@ -83,9 +66,6 @@ _AGGREGATES_SCHEMA: dict[str, Any] = {
     ]
 }
 """What columns of numbers are replaced by."""
-
-KEPT = ("full_domain", "local", "cells", "subtree", "mondrian", "microaggregation")
-"""The methods that say of every value where it goes, whether or not the source has it."""
 
 
 def _name(value: object) -> str:
@@ -171,6 +151,67 @@ class Aggregate:
     digits: int | None = None
 
 
+@dataclass(frozen=True)
+class Recoding:
+    """A recoding: what a spec, a report and a verb must know of it. :func:`recoding` declares one.
+
+    Attributes:
+        name: as specs write it.
+        run: frequency sets, spec, budget -> what was made; None for full-domain recoding, which a search makes.
+        title: its name in reports.
+        words: what it does to a value.
+        takes: the options of ``recoding`` that it takes.
+        usual: the option that it always has, and what that is unless the spec says otherwise.
+        needs: the options that it must be given -> what to write there.
+        any_model: whether it goes with requirements of every kind.
+        faults: what it cannot be asked for together with the rest of a spec.
+        models: the privacy models that its classes are judged by, of those that the spec asks for.
+        not_kept: why it cannot be kept for new rows; None where it says of every value where it goes, whether or not
+            the source has it.
+        of_ranges: all its labels are ranges of values, which no hierarchy has.
+        lowest_labels: every label is the lowest that all rows of its class have in common.
+    """
+
+    name: str
+    run: Callable[..., Any] | None
+    title: str
+    words: str
+    takes: tuple[str, ...] = ()
+    usual: tuple[str, str] | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
+    any_model: bool = True
+    faults: Callable[[Spec], Iterable[Fault]] = lambda _: ()
+    models: Callable[[Sequence[Any]], Sequence[Any]] = lambda models: models
+    not_kept: str | None = None
+    of_ranges: bool = False
+    lowest_labels: bool = False
+
+    @property
+    def place(self) -> int:
+        """Full-domain recoding comes first."""
+        return 0 if self.run is None else 1
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def recoding(name: str, **about: Any) -> Callable[[F], F]:
+    """Declare a function as the recoding of a name; ``about`` are the attributes of :class:`Recoding`."""
+
+    def declared(run: F) -> F:
+        RECODINGS.add(name, Recoding(name, run, **about), run.__module__)
+        return run
+
+    return declared
+
+
+RECODINGS.add(
+    "full_domain",
+    Recoding("full_domain", None, "Full-domain recoding", "a column has one level for all rows"),
+    f"{RECODINGS.package}.",
+)
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
@@ -202,9 +243,9 @@ class RecodingOptions(Part):
             one of them and ``digits`` to how many digits after the point are released; None for others.
     """
 
-    expected: ClassVar[str] = f"{', '.join(_METHODS)}, or a mapping such as {{method: local, effort: best}}"
+    expected: ClassVar[str] = "a recoding such as local, or a mapping such as {method: local, effort: best}"
 
-    method: Annotated[Method, checked(choice("recoding", _METHODS))] = Field(
+    method: Annotated[str, checked(Declared(RECODINGS))] = Field(
         default="full_domain",
         description="One level per column for all rows, or levels that differ by class, or by value.",
     )
@@ -255,30 +296,40 @@ class RecodingOptions(Part):
     def written(cls, value: Any) -> Any:
         """A name alone is the method; local is fast, mondrian strict, and so on, unless they say so."""
         found = {"method": value} if isinstance(value, str) else value
-        for method, (option, usual) in _USUAL.items():
-            if isinstance(found, Mapping) and found.get("method") == method and found.get(option) is None:
-                return {**found, option: usual}
-        return found
+        declared = RECODINGS.get(found.get("method", "full_domain")) if isinstance(found, Mapping) else None
+        if declared is None or declared.usual is None:
+            return found
+        option, usual = declared.usual
+        return {**found, option: usual} if found.get(option) is None else found
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """What a method does not take."""
-        method = given.get("method", "full_domain")
-        for option, takers in _TAKEN_BY.items():
-            if option in given and method in _METHODS and method not in takers:
-                reason = "full_domain searches as 'search' says; " if method == "full_domain" else ""
-                who = (
-                    f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {' and '.join(takers)} take"
-                )
-                yield Fault((option,), f"{reason}only {who} it", True)
-        if method == "microaggregation" and "columns" not in given:
-            why = "microaggregation needs columns, such as {income: mean, age: median}; expected a mapping in 'columns'"
-            yield Fault((), why, False)
+        declared = RECODINGS.get(given.get("method", "full_domain"))
+        if declared is None:
+            return
+        for option in given:
+            if option in ("method", "keep") or option in declared.takes:
+                continue
+            takers = [name for name, other in RECODINGS.items() if option in other.takes]
+            reason = "full_domain searches as 'search' says; " if declared.run is None else ""
+            who = f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {' and '.join(takers)} take"
+            yield Fault((option,), f"{reason}only {who} it", True)
+        for option, what in declared.needs.items():
+            if option not in given:
+                why = f"{declared.name} needs {option}, {what}; expected a mapping in {option!r}"
+                yield Fault((), why, False)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        words = [method for method in _METHODS if method != "microaggregation"]  # which needs columns
+        words = [name for name, declared in RECODINGS.items() if not declared.needs]
         return {"anyOf": [{"enum": words}, handler.resolve_ref_schema(handler(core))]}
+
+    @property
+    def declared(self) -> Recoding:
+        """What the method is."""
+        found: Recoding = RECODINGS[self.method]
+        return found
 
     @property
     def is_full_domain(self) -> bool:
@@ -294,16 +345,16 @@ class RecodingOptions(Part):
     @property
     def labels_are_lowest(self) -> bool:
         """Whether every label of a release is the lowest that all rows of its class have in common."""
-        return self.method in ("local", "forest") and not self.ranges
+        return self.declared.lowest_labels and not self.ranges
 
     @property
     def releases_ranges(self) -> bool:
         """Whether some labels are ranges of values, which no hierarchy has."""
-        return self.method == "mondrian" or bool(self.ranges)
+        return self.declared.of_ranges or bool(self.ranges)
 
     def in_ranges(self, name: str) -> bool:
         """Whether labels of a quasi-identifier are ranges of its values."""
-        return self.method == "mondrian" or name in (self.ranges or ())
+        return self.declared.of_ranges or name in (self.ranges or ())
 
     @property
     def aggregates(self) -> dict[str, Aggregate]:
@@ -367,7 +418,8 @@ def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
 def _chosen() -> dict[str, tuple[str, ...]]:
     """The options that are one of some words, the method first -> these words."""
     fields = RecodingOptions.model_fields.items()
-    return {name: allowed for name, field in fields if (allowed := _literals(field.annotation))}
+    listed = {name: allowed for name, item in fields if (allowed := _literals(item.annotation))}
+    return {"method": (), **listed}
 
 
 def _literals(annotation: Any) -> tuple[str, ...]:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kanon_sql.declared import RECODINGS
 from kanon_sql.spec.checks import Fault, Loc, quote
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
-from kanon_sql.spec.recoding import APPROXIMATIONS, KEPT
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["classify_faults", "level_faults", "recoding_faults"]
+__all__ = [
+    "aggregate_faults",
+    "approximation_faults",
+    "cells_faults",
+    "classify_faults",
+    "kk_faults",
+    "level_faults",
+    "mondrian_faults",
+    "recoding_faults",
+]
 
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
@@ -34,20 +43,11 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
             "level of a column would hold for all rows; with a ledger, use recoding: full_domain"
         )
         yield Fault(("ledger",), why, True)
-    if spec.recoding.method == "mondrian":
-        yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
-        yield from _relaxed_faults(spec)
-    yield from _kk_faults(spec)
+    yield from spec.recoding.declared.faults(spec)
     if spec.recoding.ranges:
         yield from _ranges_faults(spec, spec.recoding.ranges)
-    if spec.recoding.method == "cells":
-        yield from _cells_faults(spec)
     if spec.recoding.classify is not None:
         yield from classify_faults(spec, spec.recoding.classify, ("recoding", "classify"))
-    if spec.recoding.method in APPROXIMATIONS:
-        yield from _approximation_faults(spec)
-    if spec.recoding.method == "microaggregation":
-        yield from _aggregate_faults(spec)
 
 
 def _graph_faults(spec: Spec) -> Iterator[Fault]:
@@ -67,7 +67,7 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(("quasi_identifiers", name, "parents"), f"{why}{how}", True)
 
 
-def _approximation_faults(spec: Spec) -> Iterator[Fault]:
+def approximation_faults(spec: Spec) -> Iterator[Fault]:
     """What an approximation cannot promise: its factor is about rows, and it gives alike ones to several classes."""
     method = spec.recoding.method
     sizes = [item for item in spec.privacy if isinstance(item, KAnonymityRequirement)]
@@ -97,10 +97,8 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
 
 
-def _kk_faults(spec: Spec) -> Iterator[Fault]:
+def kk_faults(spec: Spec) -> Iterator[Fault]:
     """What rows cannot promise that differ from each other: classes, and what is in them."""
-    if spec.recoding.method != "kk":
-        return
     asked = [item for item in spec.privacy if item.name == "kk_anonymity"]
     others = [item.name for item in spec.privacy if item not in asked]
     kinds = [getattr(item, "kind", None) for item in asked]
@@ -124,8 +122,9 @@ def _kk_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("suppression", "style"), message, True)
 
 
-def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
-    """What the relaxed variant cannot promise: it divides rows that are alike, and says of none which way it goes."""
+def mondrian_faults(spec: Spec) -> Iterator[Fault]:
+    """Limits of levels; and what relaxed cannot promise: it divides alike rows, and says of none which way it goes."""
+    yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
     others = [item.name for item in spec.privacy if not isinstance(item, KAnonymityRequirement)]
     why = None
     if others:
@@ -196,17 +195,10 @@ def _keep_faults(spec: Spec) -> Iterator[Fault]:
 
 def _why_not_kept(spec: Spec) -> str | None:
     """Why a recoding cannot be applied to new rows, and what to do instead."""
-    method, others = spec.recoding.method, ", ".join(KEPT)
-    if method == "kk":
-        return (
-            "kk lowers cells as far as the rows of this source cover each other, so that nothing says which labels new "
-            "ones get; leave keep out, or use local"
-        )
-    if method not in KEPT:
-        return (
-            f"{method} puts alike rows into several classes, as many as this source needs, so that nothing says where "
-            f"new ones go; leave keep out, or use one of {others}"
-        )
+    method, why = spec.recoding.method, spec.recoding.declared.not_kept
+    if why is not None:
+        others = ", ".join(name for name, other in RECODINGS.items() if other.not_kept is None)
+        return f"{method} {why}; leave keep out, or use one of {others}"
     if spec.recoding.variant == "relaxed":
         return (
             "relaxed divides rows that are alike, by how many of them this source has, so that nothing says where new "
@@ -227,7 +219,7 @@ def _why_not_kept(spec: Spec) -> str | None:
     return None
 
 
-def _cells_faults(spec: Spec) -> Iterator[Fault]:
+def cells_faults(spec: Spec) -> Iterator[Fault]:
     """Caps of other columns, and levels that are not the lowest."""
     for name in spec.recoding.caps or ():
         if name not in spec.quasi_identifiers:
@@ -240,7 +232,7 @@ def _cells_faults(spec: Spec) -> Iterator[Fault]:
                 yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
 
 
-def _aggregate_faults(spec: Spec) -> Iterator[Fault]:
+def aggregate_faults(spec: Spec) -> Iterator[Fault]:
     """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
     named = spec.recoding.columns or {}
     for name in named:

@@ -8,13 +8,14 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from kanon_sql.declared import RECODINGS
 from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.layout import slowest_statement
 from kanon_sql.report.levels import level_cells, names_cells
 from kanon_sql.report.pictures import Picture, pictures_of
-from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
+from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.run import Run
 from kanon_sql.report.text import metric_words, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
@@ -139,7 +140,8 @@ def _generalized(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         return
     yield Prose("Level 0 is the value as it is in the source; the highest level is one value for all.")
     if run.recoding is not None:
-        name, does = METHODS[run.recoding["method"]]
+        declared = RECODINGS[run.recoding["method"]]
+        name, does = declared.title, declared.words
         yield Prose(
             f"{name}: {does}. {recoding_in_words(run.recoding, run.level_names)}. "
             "The mean loss of a column is that of its cells: (values under the label - 1) / (values - 1)."
