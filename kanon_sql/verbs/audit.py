@@ -118,9 +118,9 @@ def audit(
     """Attack a release in every way that the given tables allow.
 
     Args:
-        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough, and nothing is created; or an open
-            connection of the program's own, or a table, which is then the source. Beside a table, ``table``,
-            ``external``, ``earlier`` and ``other_views`` are tables too.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough, and no more than temporary tables are
+            created; or an open connection of the program's own, or a table, which is then the source. Beside a table,
+            ``table``, ``external``, ``earlier`` and ``other_views`` are tables too.
         spec: its quasi-identifiers, hierarchies, source and requirements.
         table: the table to attack; the spec's release by default.
         external: a table that an attacker has besides, for linking.
@@ -160,7 +160,7 @@ def audit(
     with (
         engine.run(Deadline(timeout)) as meter,
         judged(engine, spec, table, "audit") as asked,
-        _creating_nothing(engine),
+        _leaving_schemas_alone(engine),
     ):
         refuse_untrue(engine, asked.parts)
         spec = as_published(engine, spec, asked.parts)
@@ -199,9 +199,11 @@ def _message(shown: str, found: Sequence[Attack]) -> str:
 
 
 @contextmanager
-def _creating_nothing(engine: Engine) -> Iterator[None]:
-    """Whatever the connection may create, the audit creates nothing."""
-    before, engine.scratch = engine.scratch, Scratch("inline", (), "an audit creates nothing")
+def _leaving_schemas_alone(engine: Engine) -> Iterator[None]:
+    """Temporary tables serve an audit; where the connection has none, it creates nothing, in no schema of a user's."""
+    before = engine.scratch
+    if before.mode == "schema":
+        engine.scratch = Scratch("inline", (), "an audit creates no tables in a schema")
     try:
         yield
     finally:

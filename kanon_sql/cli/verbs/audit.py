@@ -88,7 +88,7 @@ def audit(
     Linking with a table of names, homogeneous classes, background knowledge, skewed and
     similar values, other releases, the order of rows, who of the source may be behind each
     row: says how many people each attack exposes, and who only with --reveal. Opens the
-    database read-only and creates nothing. Exit code 1 says that an attack exposes people
+    database read-only; only temporary tables are created. Exit code 1 says that an attack exposes people
     the requirements protect.
     """
     from kanon_sql.verbs.audit import audit as run_audit

@@ -152,7 +152,7 @@ class Scene:
     """What every attack is run with.
 
     Attributes:
-        workspace: where statements run; it creates nothing.
+        workspace: where statements run; it creates no more than temporary tables.
         given: the tables, and what else an attacker may know.
         about: what the attack is about this time, of what its method lists; None where it is run once.
         reveal: how many exposed cases may be shown per attack; 0 for none.

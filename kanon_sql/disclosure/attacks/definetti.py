@@ -44,7 +44,7 @@ ROUNDS = 5
 
 
 class DeFinetti(AttributeAttack):
-    """How many people a classifier learned from the release guesses right, in one statement."""
+    """How many people a classifier learned from the release guesses right."""
 
     name: ClassVar[str] = "definetti"
     threat: ClassVar[Threat] = "inference"
