@@ -111,7 +111,7 @@ def match_populations(
     known, *others = raws.values()
     if others:
         known = known_vectors(workspace, known, others, keys)
-    lookups = build_lookups(workspace, spec, dict(own), known)
+    lookups = build_lookups(workspace, spec, dict(own), known, numbered=False)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
     values_of = {lookup.column: lookup for lookup in lookups}
     sides = [Side(Relation(names[frame]), raws[frame], keys, values_of) for frame in names]

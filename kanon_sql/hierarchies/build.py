@@ -45,6 +45,7 @@ def build_lookups(
     start: int = 0,
     partial: bool = False,
     chooses: bool = False,
+    numbered: bool = True,
 ) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
@@ -56,6 +57,8 @@ def build_lookups(
         start: the number of the first of them.
         partial: values without a row are allowed; they have the top's label alone, and NULL below it.
         chooses: values that the spec gives several parents get one of them, by the rows of ``raw``.
+        numbered: labels have numbers and sizes; what joins by labels alone needs none, and sorting for them takes most
+            of the time.
 
     Raises:
         HierarchyError: values without a row (counted), or levels that do not nest.
@@ -65,7 +68,7 @@ def build_lookups(
         Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier, chooses)
         for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
     ]
-    found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial)
+    found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial, numbered=numbered)
     return [item.lookup(spec.nulls) for item in found]
 
 
@@ -119,10 +122,17 @@ def highest_with_labels(workspace: Workspace, labels: Relation, levels: Sequence
 
 
 def _sound(
-    workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation, nulls: str, *, partial: bool
+    workspace: Workspace,
+    spec: Spec,
+    sites: Sequence[Site],
+    raw: Relation,
+    nulls: str,
+    *,
+    partial: bool,
+    numbered: bool = True,
 ) -> list[Survey]:
     """The lookup tables of some columns, which nest and cover the data."""
-    found = survey(workspace, spec, sites, raw)
+    found = survey(workspace, spec, sites, raw, numbered=numbered)
     for problems in (
         [problem for item in found for problem in item.nesting_problems()],
         [problem for item in found for problem in item.coverage_problems(nulls, partial=partial)],
@@ -132,7 +142,9 @@ def _sound(
     return found
 
 
-def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relation) -> list[Survey]:
+def survey(
+    workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relation, *, numbered: bool = True
+) -> list[Survey]:
     """Build and load the lookup tables of some columns, and find out whether they nest and cover the data.
 
     Args:
@@ -140,6 +152,7 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
         spec: where hierarchy files are.
         sites: the columns.
         raw: the raw frequency table.
+        numbered: as for :func:`build_lookups`.
 
     Raises:
         HierarchyError: a file or table holds no hierarchy.
@@ -156,7 +169,7 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
         built = [
             _from_rows(workspace, site, raw, rows[site.index])
             if site.index in rows
-            else _from_rule(workspace, site, raw, rules[site.index])
+            else _from_rule(workspace, site, raw, rules[site.index], numbered=numbered)
             for site in sites
         ]
     for item in built:
@@ -192,7 +205,7 @@ def _labels_of(workspace: Workspace, site: Site, raw: Relation) -> Sequence[Sql]
     return labels
 
 
-def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence[Sql]) -> BuiltTable:
+def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence[Sql], *, numbered: bool) -> BuiltTable:
     table = workspace.table(f"lookup{site.suffix}")
     workspace.execute(
         "hierarchies/lookup_rules",
@@ -202,6 +215,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence
         labels=labels,
         height=len(labels),
         top=TOP,
+        numbered=numbered,
     )
     return BuiltTable(
         index=site.index,

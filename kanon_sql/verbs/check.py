@@ -110,7 +110,9 @@ def check(
         spec = as_published(engine, spec, asked.parts)
         # A table may be checked whose source no one has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
-        with open_workspace(engine, relation, report, inline=True) as workspace:
+        # One pass judges a table. The labels of a population are read by several statements, and made once if they may.
+        inline = engine.scratch.mode != "temp" or not any(model.population is not None for model in models)
+        with open_workspace(engine, relation, report, inline=inline) as workspace:
             opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
             found = _looked_at(workspace, spec, models, opened, unit)
             revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []

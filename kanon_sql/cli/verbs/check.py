@@ -66,8 +66,8 @@ def check(
 
     Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
     the release, the source, or any other table with these columns. Opens
-    the database read-only and creates nothing. Exit code 1 says that a requirement is not
-    met.
+    the database read-only; a comparison with a population may create temporary tables. Exit
+    code 1 says that a requirement is not met.
 
     A table that changed and is to be published again: --earlier, --person and --m check
     that it is m-invariant with its earlier version. Both are internal tables, generalized,

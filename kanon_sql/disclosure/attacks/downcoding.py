@@ -129,7 +129,7 @@ def _column(scene: Scene) -> _Column:
     people = vectors_of(scene, source, f"{what}people", names, [])
     kinds = kinds_of(keys, [source, scene.release])
     labels = labels_of(scene, scene.release, f"{what}classes", keys, [], kinds=kinds)
-    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
+    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers, numbered=True)
     covers = covers_of(scene, lookups, labels, what.rstrip("_"), kinds)
     matched = covered(scene, what, people, covers, labels, names=list(keys), carried=[*keys, "row_count"])
     levels = _levels(scene, what, people, lookups[place], label_texts(lookups[place], kinds[own], "lookup"))

@@ -179,6 +179,7 @@ def lookups_of(
     hierarchies: Mapping[str, QuasiIdentifier],
     *,
     partial: bool = True,
+    numbered: bool = False,
 ) -> list[Lookup]:
     """The lookup tables of a table's values.
 
@@ -188,13 +189,14 @@ def lookups_of(
         columns: of the table.
         hierarchies: column -> its hierarchy.
         partial: values that a hierarchy does not know are allowed; they match the top alone.
+        numbered: labels have numbers and sizes.
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the values.
     """
     spec = scene.spec.model_copy(update={"quasi_identifiers": dict(hierarchies), "nulls": "value"})
     own = scene.workspace.apart(f"{scene.workspace.prefix}{list(scene.sides).index(vectors)}_")
-    lookups = build_lookups(own, spec, dict(columns), vectors, partial=partial)
+    lookups = build_lookups(own, spec, dict(columns), vectors, partial=partial, numbered=numbered)
     scene.sides[vectors] = replace(scene.sides[vectors], lookups={lookup.column: lookup for lookup in lookups})
     return lookups
 
