@@ -6,13 +6,23 @@ so that a short run imports what it needs alone. What joins is described in the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
-__all__ = ["PRIVACY_REQUIREMENTS", "QUALITY_METRICS", "RECODINGS", "SEARCH_ALGORITHMS", "Register"]
+__all__ = [
+    "ATTACKS",
+    "PRIVACY_REQUIREMENTS",
+    "QUALITY_METRICS",
+    "RECODINGS",
+    "SEARCH_ALGORITHMS",
+    "Register",
+    "names_written",
+]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -65,8 +75,9 @@ class Register(Mapping[str, V]):
 
     def load(self, name: str | None = None) -> None:
         """Import the file of a name, if there is one; all files without a name."""
-        for module in _modules(self.package) if name is None else _modules(self.package) & {name}:
-            import_module(f"{self.package}.{module}")
+        for module in _modules(self.package):
+            if name in (None, module):
+                import_module(f"{self.package}.{module}")
 
     def __getitem__(self, name: str) -> V:
         """The one of a name. All files are imported where none of that name declares it."""
@@ -88,8 +99,20 @@ class Register(Mapping[str, V]):
 
 
 @cache
-def _modules(package: str) -> frozenset[str]:
-    return frozenset(module.name for module in iter_modules(import_module(package).__path__))
+def _modules(package: str) -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in iter_modules(import_module(package).__path__)))
+
+
+def names_written(package: str) -> list[str]:
+    """The names of what a package's files declare, read from their text.
+
+    A shell that completes a word, and a help text, wait for nothing that the files import.
+    """
+    folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
+    return sorted(name for file in folder.glob("*.py") for name in _NAME.findall(file.read_text("utf-8")))
+
+
+_NAME = re.compile(r'^    name(?:: ClassVar\[str\])? = "(\w+)"$', re.MULTILINE)
 
 
 PRIVACY_REQUIREMENTS: Register[Any] = Register("requirement", "kanon_sql.models.privacy")
@@ -103,3 +126,6 @@ SEARCH_ALGORITHMS: Register[Any] = Register("search algorithm", "kanon_sql.searc
 
 RECODINGS: Register[Any] = Register("recoding", "kanon_sql.recode")
 """How values may be generalized: ``spec.Recoding``."""
+
+ATTACKS: Register[Any] = Register("attack", "kanon_sql.disclosure.attacks")
+"""How an audit may attack a release: ``disclosure.attacks.AttackMethod``."""

@@ -123,7 +123,15 @@ def doors() -> dict[str, set[str]]:
         open_door(f"kanon_sql.{room}")
     sill = {
         "kanon_sql.version": {"__version__", "how_to_install"},
-        "kanon_sql.declared": {"PRIVACY_REQUIREMENTS", "QUALITY_METRICS", "RECODINGS", "SEARCH_ALGORITHMS", "Register"},
+        "kanon_sql.declared": {
+            "ATTACKS",
+            "PRIVACY_REQUIREMENTS",
+            "QUALITY_METRICS",
+            "RECODINGS",
+            "Register",
+            "SEARCH_ALGORITHMS",
+            "names_written",
+        },
         "kanon_sql.lazy": {"imported_from"},
         "kanon_sql.interrupts": {"Interrupts", "ends_in_order", "interrupts"},
     }

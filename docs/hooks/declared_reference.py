@@ -1,18 +1,24 @@
-"""The tables of what is declared in a file each: search algorithms and quality metrics."""
+"""The tables of what is declared in a file each: search algorithms, quality metrics and attacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
+from kanon_sql.declared import ATTACKS, QUALITY_METRICS, SEARCH_ALGORITHMS
 
-__all__ = ["algorithms", "metrics"]
+__all__ = ["algorithms", "attacks", "metrics"]
 
 
 def algorithms() -> str:
     """What each search finds and proves, those that prove nothing last."""
     rows = [(f"`{name}`", item.finds, item.when, item.source) for name, item in SEARCH_ALGORITHMS.items()]
     return _table(("`algorithm`", "what it finds, and proves", "when", "source"), rows)
+
+
+def attacks() -> str:
+    """What each attacker knows, and who is exposed to them."""
+    rows = [(f"`{name}`", item.attacker, item.exposes, item.asks_for, item.source) for name, item in ATTACKS.items()]
+    return _table(("attack", "the attacker", "exposed are", "needs", "source"), rows)
 
 
 def metrics() -> str:

@@ -20,6 +20,7 @@ __all__ = ["GENERATED", "on_page_markdown"]
 
 GENERATED = {
     "algorithms": declared_reference.algorithms,
+    "attacks": declared_reference.attacks,
     "cli": cli_reference.markdown,
     "metrics": declared_reference.metrics,
     "models": models_reference.markdown,

@@ -10,20 +10,13 @@ from pathlib import Path
 
 import typer
 
-__all__ = ["ATTACKS", "DIALECTS", "attributes", "directories", "levels", "one_of", "paths"]
+__all__ = ["DIALECTS", "attributes", "directories", "levels", "one_of", "paths"]
 
 DIALECTS = (
     "bigquery", "clickhouse", "databricks", "duckdb", "mariadb", "mysql", "oracle", "postgres", "redshift",
     "snowflake", "spark", "sqlite", "trino", "tsql",
 )  # fmt: skip
 """The dialects of ``render``; written out, since what defines them imports the SQL parser."""
-
-ATTACKS = (
-    "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
-    "unsorted", "consistency", "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding",
-    "definetti",
-)  # fmt: skip
-"""The attacks of ``audit`` in their order, those on request last; written out for the same reason."""
 
 Completer = Callable[[str], list[str]]
 

@@ -131,7 +131,7 @@ def audit(
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
         attacks: names of the attacks to run; one that cannot be run is then an error. By default all run that can,
-            except ``minimality``, ``downcoding`` and ``definetti``.
+            except those that have to be named.
         count_rows: count rows although the spec names a unit.
         reveal: show this many exposed cases per attack, with their values; 0 for none.
         timeout: seconds for the whole run; None for no limit.

@@ -5,15 +5,18 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.complete import ATTACKS, one_of
+from kanon_sql.cli.complete import one_of
 from kanon_sql.cli.given import load_spec
 from kanon_sql.cli.options import SpecFile, listed, named
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_found, write_report
+from kanon_sql.declared import names_written
 from kanon_sql.errors import SpecError
 
 __all__ = ["audit"]
+
+ATTACKS = names_written("kanon_sql.disclosure.attacks")
 
 
 @verb(
@@ -72,7 +75,8 @@ def audit(
             show_default=False,
             callback=listed,
             autocompletion=one_of(*ATTACKS),
-            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that can be run but the last six.",
+            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that can be run and do not have to be "
+            "named.",
         ),
     ] = None,
     rows: Annotated[

@@ -9,18 +9,8 @@ outside of this package.
 
 from __future__ import annotations
 
-from kanon_sql.disclosure.attacks.background import Background
 from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Reading, Revealed, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
-from kanon_sql.disclosure.attacks.complementary import Complementary
-from kanon_sql.disclosure.attacks.composition import Composition
-from kanon_sql.disclosure.attacks.consistency import Consistency
-from kanon_sql.disclosure.attacks.correspondence import Correspondence, Newcomers
-from kanon_sql.disclosure.attacks.definetti import DeFinetti
-from kanon_sql.disclosure.attacks.downcoding import Downcoding
-from kanon_sql.disclosure.attacks.homogeneity import Homogeneity
-from kanon_sql.disclosure.attacks.linking import Linking
-from kanon_sql.disclosure.attacks.mapping import Mapping
 from kanon_sql.disclosure.attacks.method import (
     A_HIERARCHY,
     A_SENSITIVE_ATTRIBUTE,
@@ -36,7 +26,6 @@ from kanon_sql.disclosure.attacks.method import (
     needed,
     refuse_without,
 )
-from kanon_sql.disclosure.attacks.minimality import Minimality
 from kanon_sql.disclosure.attacks.promises import defaults_taken
 from kanon_sql.disclosure.attacks.readings import found_by, worst_of
 from kanon_sql.disclosure.attacks.registry import (
@@ -48,10 +37,6 @@ from kanon_sql.disclosure.attacks.registry import (
     result_names,
     unregister,
 )
-from kanon_sql.disclosure.attacks.similarity import Similarity
-from kanon_sql.disclosure.attacks.skewness import Skewness
-from kanon_sql.disclosure.attacks.unsorted import UnsortedMatching
-from kanon_sql.disclosure.attacks.views import Views
 
 __all__ = [
     "ANOTHER_VIEW",
@@ -88,23 +73,3 @@ __all__ = [
     "unregister",
     "worst_of",
 ]
-
-for _method in (
-    Linking(),
-    Homogeneity(),
-    Background(),
-    Skewness(),
-    Similarity(),
-    Complementary(),
-    Composition(),
-    Views(),
-    UnsortedMatching(),
-    Consistency(),
-    Correspondence(),
-    Newcomers(),
-    Mapping(),
-    Minimality(),
-    Downcoding(),
-    DeFinetti(),
-):
-    register(_method)

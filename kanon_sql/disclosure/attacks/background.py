@@ -7,11 +7,13 @@ from typing import ClassVar, Literal
 from kanon_sql.disclosure.attacks.base import Cases, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.method import AttributeAttack, Option, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = ["Background", "ruled_out"]
 
 
+@attack
 class Background(AttributeAttack):
     """Classes in which ruling out this many values leaves at most one.
 
@@ -27,6 +29,11 @@ class Background(AttributeAttack):
     """
 
     name: ClassVar[str] = "background"
+    place: ClassVar[int] = 3
+    attacker: ClassVar[str] = "can also rule out some values"
+    exposes: ClassVar[str] = "rows of classes in which that leaves one value"
+    asks_for: ClassVar[str] = "`--set negations=N`"
+    source: ClassVar[str] = "Machanavajjhala et al. 2007"
     threat: ClassVar[Threat] = "inference"
     uses: ClassVar[tuple[Option, ...]] = (Option.NEGATIONS,)
     default_noted: ClassVar[Literal["k", "l"] | None] = "l"

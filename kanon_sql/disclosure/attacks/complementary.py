@@ -8,10 +8,12 @@ from typing import ClassVar, Literal
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import AN_EARLIER_RELEASE, AttackMethod, Need, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
+from kanon_sql.disclosure.attacks.registry import attack
 
 __all__ = ["Complementary"]
 
 
+@attack
 class Complementary(AttackMethod):
     """People of the source with fewer than k rows left when all releases are joined.
 
@@ -31,6 +33,11 @@ class Complementary(AttackMethod):
     """
 
     name: ClassVar[str] = "complementary"
+    place: ClassVar[int] = 6
+    attacker: ClassVar[str] = "has another release of the same persons, and looks for their rows"
+    exposes: ClassVar[str] = "persons with fewer than k rows left when the releases are joined"
+    asks_for: ClassVar[str] = "`--earlier`"
+    source: ClassVar[str] = "Sweeney 2002"
     threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (AN_EARLIER_RELEASE,)

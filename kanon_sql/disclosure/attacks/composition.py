@@ -16,10 +16,12 @@ from kanon_sql.disclosure.attacks.method import (
     roles_in_source,
 )
 from kanon_sql.disclosure.attacks.other_releases import other_releases
+from kanon_sql.disclosure.attacks.registry import attack
 
 __all__ = ["Composition"]
 
 
+@attack
 class Composition(AttributeAttack):
     """People of the source with fewer values left than the requirement leaves to a class.
 
@@ -35,6 +37,11 @@ class Composition(AttributeAttack):
     """
 
     name: ClassVar[str] = "composition"
+    place: ClassVar[int] = 7
+    attacker: ClassVar[str] = "has another release of the same persons, and looks for a sensitive value"
+    exposes: ClassVar[str] = "persons whose classes have fewer than l values in common"
+    asks_for: ClassVar[str] = "`--earlier`"
+    source: ClassVar[str] = "Ganta, Kasiviswanathan, Smith 2008"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.method import AttackMethod, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.engines import refuse_incomplete
 from kanon_sql.evaluate import MOST_EDGES, matches_of
@@ -18,6 +19,7 @@ __all__ = ["MOST_EDGES", "Consistency"]
 _GLOBAL = "consistency, global (1,k)"
 
 
+@attack
 class Consistency(AttackMethod):
     """(1,k)-, (k,1)-, (k,k)- and global (1,k)-anonymity (Gionis, Mazza, Tassa: k-Anonymization revisited, ICDE 2008).
 
@@ -44,6 +46,14 @@ class Consistency(AttackMethod):
     """
 
     name: ClassVar[str] = "consistency"
+    place: ClassVar[int] = 10
+    attacker: ClassVar[str] = "has the whole source, and assigns every row to a record of its own"
+    exposes: ClassVar[str] = (
+        "records that fewer than k rows may stand for, rows that fewer than k records may be behind, records left "
+        "with fewer than k by the assignments"
+    )
+    asks_for: ClassVar[str] = "the source"
+    source: ClassVar[str] = "Gionis, Mazza, Tassa 2008"
     threat: ClassVar[Threat] = "singling_out"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("consistency (1,k)", "consistency (k,1)", _GLOBAL)

@@ -39,6 +39,7 @@ from kanon_sql.disclosure.attacks.method import (
     roles_in_source,
 )
 from kanon_sql.disclosure.attacks.other_releases import Others, other_releases
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.sql import Relation, Sql, render
 
 __all__ = ["Correspondence", "Newcomers"]
@@ -46,6 +47,7 @@ __all__ = ["Correspondence", "Newcomers"]
 _ON_REQUEST = "it is about versions of one release that only grows, the oldest first; name it with --attack"
 
 
+@attack
 class Correspondence(AttributeAttack):
     """People of the source with fewer than k rows left when versions of a growing release are compared.
 
@@ -56,6 +58,13 @@ class Correspondence(AttributeAttack):
     """
 
     name: ClassVar[str] = "correspondence"
+    place: ClassVar[int] = 11
+    attacker: ClassVar[str] = (
+        "has versions of one release that only grows, and knows which persons the earlier ones may hold"
+    )
+    exposes: ClassVar[str] = "persons with fewer than k rows left in both (runs only if named)"
+    asks_for: ClassVar[str] = "`--earlier`, the oldest first"
+    source: ClassVar[str] = "Fung, Wang, Fu, Pei 2008: forward and cross"
     threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = _ON_REQUEST
@@ -123,6 +132,7 @@ class Correspondence(AttributeAttack):
         return others.against
 
 
+@attack
 class Newcomers(Correspondence):
     """People of the source of whom, if they are new in a version, fewer than k of its rows may be.
 
@@ -131,6 +141,13 @@ class Newcomers(Correspondence):
     """
 
     name: ClassVar[str] = "correspondence_backward"
+    place: ClassVar[int] = 12
+    attacker: ClassVar[str] = "has such versions, and knows who is new"
+    exposes: ClassVar[str] = (
+        "persons for which fewer than k rows of the later version may be a newcomer's (runs only if named)"
+    )
+    asks_for: ClassVar[str] = "`--earlier`, the oldest first; no row of an earlier version is gone"
+    source: ClassVar[str] = "Fung, Wang, Fu, Pei 2008: backward"
     measure: ClassVar[str] = "one over the rows that may be a newcomer's"
 
     def pairs(

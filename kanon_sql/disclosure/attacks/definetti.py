@@ -33,6 +33,7 @@ from typing import ClassVar
 from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.models import TOLERANCE
 from kanon_sql.sql import Relation, Sql, identifier
@@ -43,10 +44,19 @@ ROUNDS = 5
 """Rounds of expectation maximization. Each is one more step inside the same statement."""
 
 
+@attack
 class DeFinetti(AttributeAttack):
     """How many people a classifier learned from the release guesses right."""
 
     name: ClassVar[str] = "definetti"
+    place: ClassVar[int] = 16
+    attacker: ClassVar[str] = "learns from all classes which values go with which quasi-identifiers"
+    exposes: ClassVar[str] = (
+        "persons whose own value the learned classifier believes most; beyond are those more than the most "
+        "frequent value of their class would give (an estimate; runs only if named)"
+    )
+    asks_for: ClassVar[str] = "the source"
+    source: ClassVar[str] = "Kifer 2009"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE

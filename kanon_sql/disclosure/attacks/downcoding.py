@@ -29,6 +29,7 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import (
     covered,
     covers_of,
@@ -68,10 +69,21 @@ class _Column:
     keys: dict[str, str]
 
 
+@attack
 class Downcoding(AttackMethod):
     """Of how many rows a more detailed label is certain, per quasi-identifier (Cohen 2022)."""
 
     name: ClassVar[str] = "downcoding"
+    place: ClassVar[int] = 15
+    attacker: ClassVar[str] = (
+        "knows how labels were chosen: that each is the lowest that its class has in common (local recoding), or "
+        "that nothing more detailed is k-anonymous"
+    )
+    exposes: ClassVar[str] = (
+        "rows of which a more detailed label is certain, per column (an estimate; runs only if named)"
+    )
+    asks_for: ClassVar[str] = "the source; local recoding, or k-anonymity alone"
+    source: ClassVar[str] = "Cohen 2022"
     threat: ClassVar[Threat] = "singling_out"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("downcoding", MINIMAL)

@@ -8,10 +8,12 @@ from kanon_sql.disclosure.attacks.background import ruled_out
 from kanon_sql.disclosure.attacks.base import Cases, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.method import AttributeAttack, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 
 __all__ = ["Homogeneity"]
 
 
+@attack
 class Homogeneity(AttributeAttack):
     """Classes with one sensitive value (Machanavajjhala et al. 2007, section 2.1).
 
@@ -24,6 +26,11 @@ class Homogeneity(AttributeAttack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    place: ClassVar[int] = 2
+    attacker: ClassVar[str] = "knows in which class a person is"
+    exposes: ClassVar[str] = "rows of classes with one sensitive value"
+    asks_for: ClassVar[str] = ""
+    source: ClassVar[str] = "Machanavajjhala et al. 2007"
     threat: ClassVar[Threat] = "inference"
 
     def run(self, scene: Scene) -> list[Cases]:

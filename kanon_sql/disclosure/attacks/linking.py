@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.sql import identifier, render
@@ -14,6 +15,7 @@ from kanon_sql.sql import identifier, render
 __all__ = ["Linking", "linked_on"]
 
 
+@attack
 class Linking(AttackMethod):
     """Sweeney's attack with the voter list (2002, section 1), in both directions.
 
@@ -30,6 +32,14 @@ class Linking(AttackMethod):
     """
 
     name: ClassVar[str] = "linking"
+    place: ClassVar[int] = 1
+    attacker: ClassVar[str] = "has a table with names"
+    exposes: ClassVar[str] = (
+        "records with fewer than k matching rows; reversed, rows whose class matches fewer than k records (an "
+        "estimate: the table may not list every person)"
+    )
+    asks_for: ClassVar[str] = "`--external`, `--on`"
+    source: ClassVar[str] = "Sweeney 2002"
     threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("linking", "linking, reversed")

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.linking import linked_on
 from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.sql import Sql, identifier, render
@@ -16,6 +17,7 @@ from kanon_sql.sql import Sql, identifier, render
 __all__ = ["Mapping"]
 
 
+@attack
 class Mapping(AttackMethod):
     """What protects the rows of a release from being matched with persons: null-map, wrong-map or k-map (Sweeney 2002).
 
@@ -34,6 +36,13 @@ class Mapping(AttackMethod):
     """
 
     name: ClassVar[str] = "mapping"
+    place: ClassVar[int] = 13
+    attacker: ClassVar[str] = "has a table of persons, and looks for those that each row could be about"
+    exposes: ClassVar[str] = (
+        "rows that fit fewer than k persons and may be about one of them (an estimate; runs only if named)"
+    )
+    asks_for: ClassVar[str] = "`--external`, `--on`; the source"
+    source: ClassVar[str] = "Sweeney 2002, section 3.1"
     threat: ClassVar[Threat] = "singling_out"
     on_request: ClassVar[str | None] = (
         "it measures what protects rows from linking, and reads the source besides; name it with --attack"

@@ -93,6 +93,11 @@ class AttackMethod(ABC):
 
     Attributes:
         name: what users call it; it is registered by this name.
+        place: where it is run and listed; one of a program's own comes last.
+        attacker: what the attacker has or knows, for the docs.
+        exposes: who counts as exposed, for the docs.
+        asks_for: what it needs, for the docs.
+        source: the publication.
         threat: the risk of WP216 that it measures.
         results: the names that its results may have; its own name if nothing else is said.
         on_request: why it is left out unless it is named; None where it runs by default.
@@ -107,6 +112,11 @@ class AttackMethod(ABC):
     """
 
     name: ClassVar[str]
+    place: ClassVar[int] = 99
+    attacker: ClassVar[str] = ""
+    exposes: ClassVar[str] = ""
+    asks_for: ClassVar[str] = ""
+    source: ClassVar[str] = ""
     threat: ClassVar[Threat] = "other"
     results: ClassVar[tuple[str, ...]]
     on_request: ClassVar[str | None] = None

@@ -20,6 +20,7 @@ from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
 from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.promises import promised_k
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import refuse_lost_rows
@@ -41,10 +42,18 @@ class _Finding:
     highest: float
 
 
+@attack
 class Minimality(AttributeAttack):
     """How many people's values are more credible than promised, to who knows that the release is minimal."""
 
     name: ClassVar[str] = "minimality"
+    place: ClassVar[int] = 14
+    attacker: ClassVar[str] = "knows that no finer release was possible"
+    exposes: ClassVar[str] = (
+        "persons whose value that betrays with a probability above 1/l (an estimate; runs only if named)"
+    )
+    asks_for: ClassVar[str] = "the source; no suppression"
+    source: ClassVar[str] = "Wong, Fu, Wang, Pei 2007"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE

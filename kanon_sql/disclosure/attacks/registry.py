@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
+from kanon_sql.declared import ATTACKS
 from kanon_sql.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from kanon_sql.disclosure.attacks.method import AttackMethod
 
-__all__ = ["ATTACKS", "ON_REQUEST", "label_of", "methods", "register", "result_names", "unregister"]
+__all__ = ["ATTACKS", "ON_REQUEST", "attack", "label_of", "methods", "register", "result_names", "unregister"]
 
-_METHODS: dict[str, AttackMethod] = {}
+M = TypeVar("M", bound="type[AttackMethod]")
 
 
-class _Names(Collection[str]):
-    """The names of the attacks that are registered now, or of some of them."""
-
-    def __init__(self, chosen: Callable[[AttackMethod], bool]) -> None:
-        self._chosen = chosen
+class _OnRequest(Collection[str]):
+    """The names of those that run only if they are named, of the attacks that are registered now."""
 
     def __contains__(self, name: object) -> bool:
         return any(name == known for known in self)
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, method in _METHODS.items() if self._chosen(method))
+        return (name for name, method in ATTACKS.items() if method.on_request is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -34,11 +32,14 @@ class _Names(Collection[str]):
         return repr(tuple(self))
 
 
-ATTACKS = _Names(lambda _: True)
-"""The attacks by their names, in the order in which they run."""
-
-ON_REQUEST = _Names(lambda method: method.on_request is not None)
+ON_REQUEST = _OnRequest()
 """Attacks that run only if they are named."""
+
+
+def attack(kind: M) -> M:
+    """Declare an attack of this package; a decorator of its class."""
+    ATTACKS.add(kind.name, kind(), kind.__module__)
+    return kind
 
 
 def register(method: AttackMethod) -> None:
@@ -53,7 +54,7 @@ def register(method: AttackMethod) -> None:
             f"attack {method.name}: there is already an attack or a result called {', '.join(sorted(taken))}; "
             "choose another name, or unregister the other attack first"
         )
-    _METHODS[method.name] = method
+    ATTACKS.add(method.name, method, type(method).__module__)
 
 
 def unregister(name: str) -> None:
@@ -62,14 +63,14 @@ def unregister(name: str) -> None:
     Raises:
         UnsupportedError: there is none of this name.
     """
-    if name not in _METHODS:
+    if name not in ATTACKS:
         raise UnsupportedError(f"attack {name}: there is none; expected one of {', '.join(ATTACKS)}")
-    del _METHODS[name]
+    ATTACKS.forget(name)
 
 
 def methods() -> list[AttackMethod]:
     """All attacks, in the order in which they run."""
-    return list(_METHODS.values())
+    return list(ATTACKS.values())
 
 
 def result_names() -> list[str]:

@@ -9,12 +9,14 @@ from kanon_sql.disclosure.attacks.background import ruled_out
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_labels
 from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import lookups_of, vectors_of
 from kanon_sql.hierarchies import highest_with_labels
 
 __all__ = ["Similarity"]
 
 
+@attack
 class Similarity(AttackMethod):
     """Classes whose sensitive values all fall under one node that does not hold all values.
 
@@ -27,6 +29,11 @@ class Similarity(AttackMethod):
     """
 
     name: ClassVar[str] = "similarity"
+    place: ClassVar[int] = 5
+    attacker: ClassVar[str] = "knows which values mean nearly the same"
+    exposes: ClassVar[str] = "rows of classes whose values all fall under one node of a hierarchy"
+    asks_for: ClassVar[str] = "`--set hierarchy=COLUMN=FILE`"
+    source: ClassVar[str] = "Li, Li, Venkatasubramanian 2007"
     threat: ClassVar[Threat] = "inference"
     needs: ClassVar[tuple[Need, ...]] = (A_HIERARCHY,)
 

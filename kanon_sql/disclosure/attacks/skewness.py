@@ -7,6 +7,7 @@ from typing import ClassVar
 from kanon_sql.disclosure.attacks.base import Cases, Scene, Unmeasured
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.method import AttributeAttack, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import reference_in, refuse_other_kind
 from kanon_sql.frequency import value_facts_of
@@ -16,6 +17,7 @@ from kanon_sql.sql import identifier, render
 __all__ = ["Skewness"]
 
 
+@attack
 class Skewness(AttributeAttack):
     """The largest gain of posterior over prior belief in any value.
 
@@ -28,6 +30,11 @@ class Skewness(AttributeAttack):
     """
 
     name: ClassVar[str] = "skewness"
+    place: ClassVar[int] = 4
+    attacker: ClassVar[str] = "compares a class with the whole table"
+    exposes: ClassVar[str] = "rows of classes that raise the belief in a value by more than t"
+    asks_for: ClassVar[str] = ""
+    source: ClassVar[str] = "Li, Li, Venkatasubramanian 2007"
     threat: ClassVar[Threat] = "inference"
 
     def run(self, scene: Scene) -> list[Cases | Unmeasured]:

@@ -11,6 +11,7 @@ from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target, Unme
 from kanon_sql.disclosure.attacks.by_position import joined_by_position
 from kanon_sql.disclosure.attacks.common_order import DEVIATIONS
 from kanon_sql.disclosure.attacks.method import AttackMethod, Need, Option, Threat, roles_in_source
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import (
     cell_text,
     covers_of,
@@ -96,6 +97,7 @@ def correlated(correlation: float, groups: int) -> bool:
     return strength * sqrt(groups - 3) > DEVIATIONS
 
 
+@attack
 class UnsortedMatching(AttackMethod):
     """Join releases by the positions of their rows, and compare their order with the source's (Sweeney 2002, 4.1).
 
@@ -111,6 +113,16 @@ class UnsortedMatching(AttackMethod):
     """
 
     name: ClassVar[str] = "unsorted"
+    place: ClassVar[int] = 9
+    attacker: ClassVar[str] = "joins releases by the positions of their rows; or has the source's order of rows"
+    exposes: ClassVar[str] = (
+        "rows of joint classes of fewer than k, if the releases are in one order; all persons, if the release's "
+        "order follows the source's"
+    )
+    asks_for: ClassVar[str] = (
+        "tables with row numbers (DuckDB, PostgreSQL, SQLite); `--earlier`, or a column besides the quasi-identifiers"
+    )
+    source: ClassVar[str] = "Sweeney 2002"
     threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (_A_READABLE_ORDER,)

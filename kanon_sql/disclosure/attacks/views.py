@@ -31,6 +31,7 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need, Threat
+from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import refuse_lost
@@ -58,6 +59,7 @@ class _View:
         return identifier(f"p{self.names.index(name)}")
 
 
+@attack
 class Views(AttributeAttack):
     """Identities with an association cover smaller than what the requirements leave to a person.
 
@@ -66,6 +68,13 @@ class Views(AttributeAttack):
     """
 
     name: ClassVar[str] = "views"
+    place: ClassVar[int] = 8
+    attacker: ClassVar[str] = "has several views of one table"
+    exposes: ClassVar[str] = (
+        "rows of a view, or persons, for which the views together leave fewer than k (or l) associations"
+    )
+    asks_for: ClassVar[str] = "`--set view=TABLE`"
+    source: ClassVar[str] = "Yao, Wang, Jajodia 2005"
     threat: ClassVar[Threat] = "linkability"
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW)
     whole_release: ClassVar[bool] = False

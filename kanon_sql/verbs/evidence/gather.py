@@ -60,8 +60,7 @@ def evidence(
             told with a confidence interval (95 %, Clopper and Pearson 1934).
         on: the columns to link on; all that the two tables share by default.
         earlier: other releases of the same people.
-        attacks: attacks to run besides those that an audit runs by itself: ``mapping``, ``minimality``, ``downcoding``,
-            ``definetti``.
+        attacks: attacks to run besides those that an audit runs by itself, such as ``minimality``.
         population: a table of all the persons among which an attacker searches, with the same columns in the same form
             as the release.
         sampling_fraction: the release's share of the population, above 0 and up to 1.
