@@ -49,10 +49,10 @@ def cases(adult: Path) -> dict[str, dict[str, Any]]:
     return {
         "k_anonymity": {"k_anonymity": {"k": 5}},
         "distinct_l_diversity": {"l_diversity": {**about, "l": 3}},
-        "entropy_l_diversity": {"l_diversity": {**about, "l": 3, "kind": "entropy"}},
-        "recursive_cl_diversity": {"l_diversity": {**about, "l": 3, "kind": "recursive", "c": 2}},
+        "entropy_l_diversity": {"l_diversity": {**about, "l": 3, "variant": "entropy"}},
+        "recursive_cl_diversity": {"l_diversity": {**about, "l": 3, "variant": "recursive", "c": 2}},
         "npd_recursive_diversity": {
-            "l_diversity": {**about, "l": 3, "kind": "npd_recursive", "c": 2, "allow_positive": values}
+            "l_diversity": {**about, "l": 3, "variant": "npd_recursive", "c": 2, "allow_positive": values}
         },
         "t_closeness": {"t_closeness": {**about, "t": 0.3}},
         "ordered_t_closeness": {"t_closeness": {"attribute": NUMERIC, "t": 0.3, "distance": "ordered"}},
@@ -61,7 +61,7 @@ def cases(adult: Path) -> dict[str, dict[str, Any]]:
         },
         "alpha_k_anonymity": {"alpha_k_anonymity": {**about, "alpha": 0.5, "k": 5}},
         "p_sensitive_k_anonymity": {"p_sensitive_k_anonymity": {**about, "p": 3, "k": 5}},
-        "basic_beta_likeness": {"beta_likeness": {**about, "beta": 2, "kind": "basic"}},
+        "basic_beta_likeness": {"beta_likeness": {**about, "beta": 2, "variant": "basic"}},
         "enhanced_beta_likeness": {"beta_likeness": {**about, "beta": 2}},
         "delta_disclosure": {"delta_disclosure": {**about, "delta": 2}},
         "k_map": {"k_map": {"population": "population", "k": 5}},

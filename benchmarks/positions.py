@@ -48,6 +48,7 @@ def spec_of(depth: int, timed: bool) -> kanon_sql.CloakSpec:
     return kanon_sql.CloakSpec.from_dict(
         {
             "version": 1,
+            "kind": "positions",
             "source": "positions",
             "release": "cloaked",
             "unit": "phone",

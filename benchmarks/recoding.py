@@ -29,16 +29,16 @@ from bench import limit_seconds
 
 KS = (5, 10, 50)
 RECODINGS: dict[str, dict[str, Any]] = {
-    "fast": {"method": "local", "effort": "fast"},
-    "best": {"method": "local", "effort": "best"},
+    "fast": {"method": "local", "variant": "fast"},
+    "best": {"method": "local", "variant": "best"},
     "fast, age": {"method": "local", "ranges": ["age"]},
-    "best, age": {"method": "local", "effort": "best", "ranges": ["age"]},
+    "best, age": {"method": "local", "variant": "best", "ranges": ["age"]},
     "ranges": {"method": "local", "ranges": QUASI_IDENTIFIERS},
     "mondrian": {"method": "mondrian", "variant": "strict"},
     "relaxed": {"method": "mondrian", "variant": "relaxed"},
     "cells": {"method": "cells"},
     "kk": {"method": "kk"},
-    "kk, best": {"method": "kk", "effort": "best"},
+    "kk, best": {"method": "kk", "variant": "best"},
 }
 
 

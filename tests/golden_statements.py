@@ -77,8 +77,8 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [
             {"k_anonymity": 3},
             {"l_diversity": {"attribute": "dx", "l": 2}},
-            {"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}},
-            {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
+            {"l_diversity": {"attribute": "dx", "l": 2, "variant": "entropy"}},
+            {"l_diversity": {"attribute": "dx", "l": 2, "variant": "recursive", "c": 3}},
             {"t_closeness": {"attribute": "dx", "t": 0.7}},
         ],
         "suppression": {"max_share": 0.3, "style": "mask"},
@@ -111,10 +111,10 @@ SPECS: dict[str, dict[str, Any]] = {
             {"t_closeness": {"attribute": "dx", "t": 0.2, "distance": "hierarchical", "hierarchy": DX}},
             {"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.5, "k": 3, "values": ["it's", "b\\"]}},
             {"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 3}},
-            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "basic"}},
-            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "enhanced"}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "variant": "basic"}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "variant": "enhanced"}},
             {"delta_disclosure": {"attribute": "dx", "delta": 1}},
-            {"l_diversity": {"attribute": "dx", "kind": "npd_recursive", "l": 2, "c": 2, "c2": 0.1, **LISTED}},
+            {"l_diversity": {"attribute": "dx", "variant": "npd_recursive", "l": 2, "c": 2, "c2": 0.1, **LISTED}},
         ],
     },
     "what background knowledge tells": {
@@ -137,7 +137,7 @@ SPECS: dict[str, dict[str, Any]] = {
     },
     "entropy by estimate": {
         "quasi_identifiers": {"sex": None},
-        "privacy": [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy", "estimator": "grassberger"}}],
+        "privacy": [{"l_diversity": {"attribute": "dx", "l": 2, "variant": "entropy", "estimator": "grassberger"}}],
     },
     "sets of quasi-identifiers": {
         "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
@@ -248,7 +248,7 @@ def statements(dialect: str) -> list[Statement]:
 def run_tabulations(engine: Published) -> None:
     """Counts and sums, of rows and of contributors; the dimensions have labels at several levels, and NULL."""
     given: dict[str, Any] = {
-        "version": 1, "source": "clinic.visits", "release": "clinic.visits_release",
+        "version": 1, "kind": "table", "source": "clinic.visits", "release": "clinic.visits_release",
         "dimensions": {
             "sex": {"hierarchy": {"tree": {"x": ["M"], "y": ["F"]}}, "levels": [0, 1]}, "age": {"total": False},
         },
@@ -272,7 +272,8 @@ def run_cloakings(dialect: str) -> list[Statement]:
     """Positions with everything: wishes, slices, both ways to count, and a pattern of movement."""
     engine = Published(dialect, [*COLUMNS, Column("at", "TIMESTAMP", "timestamp")])
     given: dict[str, Any] = {
-        "version": 1, "source": "clinic.visits", "unit": "dx", "keep": ["sex"], "k": 3,
+        "version": 1, "kind": "positions",
+        "source": "clinic.visits", "unit": "dx", "keep": ["sex"], "k": 3,
         "suppression": {"max_share": 1.0},
         "position": {"columns": ["age", "weight"], "bounds": [0, 0, 128, 25.6], "depth": 1, "outside": "suppress"},
     }  # fmt: skip
@@ -479,7 +480,7 @@ def run_checks_of_references(engine: Published) -> None:
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_beliefs), "clinic.other")
-    of_both_sides = [{"kk_anonymity": {"k": 2, "kind": kind}} for kind in ("kk", "1k", "k1", "global_1k")]
+    of_both_sides = [{"kk_anonymity": {"k": 2, "variant": kind}} for kind in ("kk", "1k", "k1", "global_1k")]
     kanon_sql.check(engine, spec_of(privacy=of_both_sides), "clinic.other")
     by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
     kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")

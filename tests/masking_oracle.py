@@ -89,7 +89,7 @@ def noisy(known: Known, name: str, options: Mapping[str, Any]) -> dict[Any, Valu
     made = {}
     for key, value, _ in known:
         normal = _SLICES[draw(f"first {name}", key) // (ALL // 4096)]
-        if options.get("kind") == "multiplicative":
+        if options.get("variant") == "multiplicative":
             factor = 10**6 + round(float(f"{options['share'] * 10**6:.6g}") * normal)
             units = floor(float(value) * unit * float(factor) / 10**6 + 0.5)
         else:

@@ -281,7 +281,7 @@ def judge_disclosure(
         held = distinct_measure(n for value, n in counts.items() if value is not None)
         return held, size >= parameters["k"] and held >= parameters["p"]
     if model == "beta_likeness":
-        gain = beta_measure(counts, original, parameters.get("kind", "enhanced") == "enhanced")
+        gain = beta_measure(counts, original, parameters.get("variant", "enhanced") == "enhanced")
         return float(gain), gain <= exact(parameters["beta"]) + slack
     if model == "delta_disclosure":
         log = delta_measure(counts, original)
@@ -300,11 +300,11 @@ def closeness(parameters: Mapping[str, Any], p: Mapping[Any, int], q: Mapping[An
 
 def l_diversity_measure(counts: Mapping[Any, int], parameters: Mapping[str, Any]) -> Fraction | float | int:
     protective = [n for value, n in counts.items() if value is not None]
-    if parameters["kind"] == "distinct":
+    if parameters["variant"] == "distinct":
         return distinct_measure(protective)
     if parameters.get("estimator") == "grassberger":
         return grassberger_measure(protective)
-    if parameters["kind"] == "entropy":
+    if parameters["variant"] == "entropy":
         return entropy_measure(protective)
     return recursive_measure(protective, parameters["l"])
 
@@ -322,7 +322,7 @@ def model_of(requirement: Requirement) -> tuple[str, Mapping[str, Any]]:
 def name_of(requirement: Requirement) -> str:
     """k_anonymity; l_diversity:<kind>:<attribute>; t_closeness:<distance>:<attribute>; ..."""
     model, parameters = model_of(requirement)
-    named = ("kind", "estimator", "distance", "attribute", "column")
+    named = ("variant", "estimator", "distance", "attribute", "column")
     return ":".join([model, *(parameters[key] for key in named if key in parameters)])
 
 
@@ -355,7 +355,7 @@ def judge(
         if unit is not None and everybody_holds_one_value(counts, size):
             return 1, enough and parameters["p"] == 1
         return measure, enough
-    kind, l = parameters["kind"], parameters["l"]  # noqa: E741
+    kind, l = parameters["variant"], parameters["l"]  # noqa: E741
     if kind == "npd_recursive":
         ratio, least = npd_measures(counts, parameters)
         kept = "c2" not in parameters or least >= exact(parameters["c2"]) - exact(TOLERANCE)
@@ -377,6 +377,8 @@ def worst(requirement: Requirement, measures: Iterable[float]) -> float | None:
     """The measure of the whole release: that of its weakest class; None when there is no class."""
     model, parameters = model_of(requirement)
     larger_is_worse = (
-        model in LARGER_IS_WORSE or "column" in parameters or parameters.get("kind") in ("recursive", "npd_recursive")
+        model in LARGER_IS_WORSE
+        or "column" in parameters
+        or parameters.get("variant") in ("recursive", "npd_recursive")
     )
     return (max if larger_is_worse else min)(measures, default=None)

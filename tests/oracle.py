@@ -110,7 +110,7 @@ class Oracle:
                 return self.max_rows == 0
             if model == "k_anonymity":
                 return True
-            always = model == "p_sensitive_k_anonymity" or parameters.get("kind") == "distinct"
+            always = model == "p_sensitive_k_anonymity" or parameters.get("variant") == "distinct"
             return self.unit is None and (self.max_rows == 0 or always)
 
         return [requirement for requirement in self.requirements if is_monotone(requirement)]

@@ -39,7 +39,7 @@ def key_of(requirement: Requirement) -> str:
     model, parameters = model_of(requirement)
     if parameters.get("estimator") == "grassberger":
         return f"entropy_estimate_l_diversity({parameters['attribute']})"
-    name = KEYS.get(parameters.get("kind", parameters.get("distance")), model)
+    name = KEYS.get(parameters.get("variant", parameters.get("distance")), model)
     if "column" in parameters:
         return f"personal_k_anonymity({parameters['column']})"
     return name if model == "k_anonymity" else f"{name}({parameters['attribute']})"
@@ -57,9 +57,9 @@ def reached(requirement: Requirement, measure: float | None) -> dict[str, float 
         return {"alpha" if model == "alpha_k_anonymity" else "p": measure}
     if model in ("beta_likeness", "delta_disclosure"):
         return {"beta" if model == "beta_likeness" else "delta_above": finite}
-    if parameters["kind"] in ("recursive", "npd_recursive"):
+    if parameters["variant"] in ("recursive", "npd_recursive"):
         return {"c_above": None if measure is None or math.isinf(measure) else measure, "l": parameters["l"]}
-    return {"l": math.exp(measure) if parameters["kind"] == "entropy" and measure is not None else measure}
+    return {"l": math.exp(measure) if parameters["variant"] == "entropy" and measure is not None else measure}
 
 
 def judge_table(

@@ -46,9 +46,9 @@ NOBODY_TELLS = RandomProblem(
     sensitive=["s0"],
     requirements=[
         {"k_anonymity": {"k": 1}},
-        {"l_diversity": {"attribute": "s0", "l": 1, "kind": "distinct"}},
-        {"l_diversity": {"attribute": "s0", "l": 1, "kind": "entropy"}},
-        {"l_diversity": {"attribute": "s0", "l": 1, "kind": "recursive", "c": 9}},
+        {"l_diversity": {"attribute": "s0", "l": 1, "variant": "distinct"}},
+        {"l_diversity": {"attribute": "s0", "l": 1, "variant": "entropy"}},
+        {"l_diversity": {"attribute": "s0", "l": 1, "variant": "recursive", "c": 9}},
         {"t_closeness": {"attribute": "s0", "t": 0.5}},
     ],
     limit=1.0,
@@ -73,12 +73,12 @@ def two_groups(diversity: dict[str, Any], limit: int, *held: str, k: int = 1, un
 
 
 # A violating generalization of a satisfying node: the search must not prune the node.
-ENTROPY_FALLS = two_groups({"l": 2, "kind": "entropy"}, 3, "a x", "a flu", "e x", "e x", "e x")
-RECURSIVE_FALLS = two_groups({"l": 2, "kind": "recursive", "c": 2}, 3, "a x", "a flu", "e x", "e x", "e x")
-DISTINCT_FALLS = two_groups({"l": 2, "kind": "distinct"}, 0, "a x u1", "a flu u2", "e flu u1", "e x u2", unit=True)
+ENTROPY_FALLS = two_groups({"l": 2, "variant": "entropy"}, 3, "a x", "a flu", "e x", "e x", "e x")
+RECURSIVE_FALLS = two_groups({"l": 2, "variant": "recursive", "c": 2}, 3, "a x", "a flu", "e x", "e x", "e x")
+DISTINCT_FALLS = two_groups({"l": 2, "variant": "distinct"}, 0, "a x u1", "a flu u2", "e flu u1", "e x u2", unit=True)
 
 # One person in both classes is one person when they meet.
-SAME_PERSON = two_groups({"l": 1, "kind": "distinct"}, 0, "a x u1", "a x u2", "e flu u1", "e x u2", k=3, unit=True)
+SAME_PERSON = two_groups({"l": 1, "variant": "distinct"}, 0, "a x u1", "a x u2", "e flu u1", "e x u2", k=3, unit=True)
 
 NULL_SUPPRESSED = Case(
     RandomProblem(

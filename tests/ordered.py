@@ -59,7 +59,7 @@ class Case:
     def requirements(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = [{"k_anonymity": {"k": self.k}}]
         if self.diverse > 1:
-            found.append({"l_diversity": {"attribute": "s", "l": self.diverse, "kind": "distinct"}})
+            found.append({"l_diversity": {"attribute": "s", "l": self.diverse, "variant": "distinct"}})
         return found
 
     def kind(self, name: str) -> str:

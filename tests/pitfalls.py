@@ -33,7 +33,7 @@ def k(value: int) -> dict[str, Any]:
 
 
 def l(value: float, kind: str = "distinct", **more: Any) -> dict[str, Any]:  # noqa: E743
-    return {"l_diversity": {"attribute": "s", "l": value, "kind": kind, **more}}
+    return {"l_diversity": {"attribute": "s", "l": value, "variant": kind, **more}}
 
 
 def t(value: float, **more: Any) -> dict[str, Any]:

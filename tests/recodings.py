@@ -25,10 +25,10 @@ _OF_TWO_VALUES = dict.fromkeys(("smokes", "drinks", "drives"))
 
 RECODINGS: Mapping[str, Mapping[str, Any]] = {
     "local": {"recoding": "local"},
-    "local, best": {"recoding": {"method": "local", "effort": "best"}},
+    "local, best": {"recoding": {"method": "local", "variant": "best"}},
     "local, ranges": {"recoding": {"method": "local", "ranges": ["age"]}},
     "kk": {"recoding": "kk", "privacy": [{"kk_anonymity": 2}]},
-    "kk, global": {"recoding": "kk", "privacy": [{"kk_anonymity": {"k": 2, "kind": "global_1k"}}]},
+    "kk, global": {"recoding": "kk", "privacy": [{"kk_anonymity": {"k": 2, "variant": "global_1k"}}]},
     "mondrian": {"recoding": "mondrian", "quasi_identifiers": {"age": None, "zip": None}},
     "mondrian, relaxed": {
         "recoding": {"method": "mondrian", "variant": "relaxed"},
@@ -36,7 +36,7 @@ RECODINGS: Mapping[str, Mapping[str, Any]] = {
     },
     "cells": {"recoding": "cells"},
     "subtree": {"recoding": "subtree"},
-    "subtree, bottom up": {"recoding": {"method": "subtree", "direction": "bottom_up"}},
+    "subtree, bottom up": {"recoding": {"method": "subtree", "variant": "bottom_up"}},
     "forest": {"recoding": "forest"},
     "cover": {"recoding": "cover"},
     "matching": {"recoding": "matching", "quasi_identifiers": _OF_TWO_VALUES},

@@ -106,7 +106,7 @@ def l_diversity(draw: st.DrawFn, attribute: str) -> Requirement:
     parameters: dict[str, Any] = {
         "attribute": attribute,
         "l": draw(st.one_of(whole, st.sampled_from([1.5, 2.5])) if kind == "entropy" else whole),
-        "kind": kind,
+        "variant": kind,
     }
     if kind == "recursive":
         parameters["c"] = draw(st.sampled_from([2.5, 2, 3, 1.5, 10, 1, 0.5]))

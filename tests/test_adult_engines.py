@@ -86,7 +86,7 @@ class TestAdult:
         columns = ["sex", "age", "race", "marital-status", "education"]
         requirements = [
             {"k_anonymity": 5},
-            {"l_diversity": {"attribute": "occupation", "l": 3, "kind": "entropy"}},
+            {"l_diversity": {"attribute": "occupation", "l": 3, "variant": "entropy"}},
             {"t_closeness": {"attribute": "occupation", "t": 0.4}},
         ]
         self.compare(

@@ -38,14 +38,14 @@ def asked_l(spec: Spec, attribute: str) -> int | None:
 
 K = {"k_anonymity": 3}
 L = {"l_diversity": {"attribute": "d", "l": 3}}
-ENTROPY = {"l_diversity": {"attribute": "d", "l": 2.5, "kind": "entropy"}}
+ENTROPY = {"l_diversity": {"attribute": "d", "l": 2.5, "variant": "entropy"}}
 ALPHA = {"alpha_k_anonymity": {"attribute": "d", "alpha": 0.3, "k": 4}}
 ALPHA_OF_SOME = {"alpha_k_anonymity": {"attribute": "d", "alpha": 0.3, "k": 4, "values": ["flu"]}}
 P = {"p_sensitive_k_anonymity": {"attribute": "d", "p": 5, "k": 6}}
 MAP = {"k_map": {"population": "census", "k": 7}}
-NPD = {"l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "allow_positive": ["flu"]}}
+NPD = {"l_diversity": {"attribute": "d", "l": 3, "variant": "npd_recursive", "c": 2, "allow_positive": ["flu"]}}
 NPD_OF_ALL = {
-    "l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "forbid_negative": ["flu"], "c2": 0.1}
+    "l_diversity": {"attribute": "d", "l": 3, "variant": "npd_recursive", "c": 2, "forbid_negative": ["flu"], "c2": 0.1}
 }
 CLOSE = {"t_closeness": {"attribute": "d", "t": 0.5}}
 

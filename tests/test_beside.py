@@ -39,7 +39,7 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     spec = kanon_sql.Spec.load("spec.yml")
     alone, having = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, beside=other)
     method, _, effort = other.partition(":")
-    recoding = {"method": method, "effort": effort or "fast"}
+    recoding = {"method": method, "variant": effort or "fast"}
     instead = kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": recoding}))
     assert without_costs(having) == without_costs(alone)
     assert alone.beside is None

@@ -70,7 +70,7 @@ def assert_counted(attack: Attack, matches: Sequence[int], k: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recoding", ["local", {"method": "local", "effort": "best"}, "cells"])
+@pytest.mark.parametrize("recoding", ["local", {"method": "local", "variant": "best"}, "cells"])
 def test_the_candidates_of_a_person_are_all_rows_that_cover_them(database: Database, recoding: Any) -> None:
     """They are more than their class, which is the safe direction: nobody has fewer than k."""
     larger = 0
@@ -112,7 +112,7 @@ def test_what_two_releases_with_overlapping_labels_tell_together(database: Datab
     """In each release the values of all rows that a person may be; in both, those that are in each."""
     rows = people(database, 5)
     first = spec(recoding=recoding, privacy=[{"k_anonymity": 2}], release="first_release")
-    second = spec(recoding={"method": "local", "effort": "best"})
+    second = spec(recoding={"method": "local", "variant": "best"})
     assert kanon_sql.anonymize(database.engine, first).passed
     assert kanon_sql.anonymize(database.engine, second).passed
     tables = [database.rows(name) for name in ("people_release", "first_release")]
@@ -131,7 +131,7 @@ def test_what_two_releases_with_overlapping_labels_tell_together(database: Datab
 def test_two_releases_by_one_recoding_tell_no_more_than_one_of_them(database: Database) -> None:
     """People who are in both, at the same levels: who was among k rows is among k rows that are in both."""
     rows = people(database, 6)
-    used = spec(recoding={"keep": "learned"}, suppression={"max_rows": 0})
+    used = spec(recoding={"save_as": "learned"}, suppression={"max_rows": 0})
     assert kanon_sql.anonymize(database.engine, used).passed
     assert kanon_sql.apply(database.engine, used, "learned", source="people", release="again").passed
     result = kanon_sql.audit(database.engine, used, earlier=["again"], attacks=["complementary"])

@@ -110,7 +110,7 @@ def test_one_value_and_null_are_two(database: Database, tree: Any) -> None:
     """The one NULL among values that are all the same is released with them, as the top; so it is at fixed levels."""
     database.table("visits", ["x", "y"], [("a", "1"), ("a", "1"), ("a", "2"), ("a", "2"), (None, "2")])
     columns = {"x": tree and {"tree": tree}, "y": None}
-    asked = spec(quasi_identifiers=columns, recoding={"method": "cells", "levels": "minimum"})
+    asked = spec(quasi_identifiers=columns, recoding={"method": "cells", "variant": "minimum"})
     assert kanon_sql.anonymize(database.engine, asked).passed
     assert Counter(database.rows("visits_release")) == {("a", "1"): 2, ("*", "2"): 3}
 
@@ -245,18 +245,18 @@ def test_a_written_table_with_other_suppressed_cells_is_dropped(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"recoding": {"method": "cells", "effort": "best"}}, "recoding.effort: only the methods kk and local take it"),
+        ({"recoding": {"method": "cells", "variant": "best"}}, "variant: cells has the variants searched and minimum"),
         ({"recoding": {"method": "local", "caps": {"age": 0.1}}}, "recoding.caps: only the method cells takes it"),
         ({"recoding": {"method": "cells", "caps": {"sex": 0.1}}}, "recoding.caps.sex: 'sex' is no quasi-identifier"),
         ({"recoding": {"method": "cells", "caps": {"age": 2}}}, "recoding.caps.age: expected a share of the column's"),
         ({"recoding": {"method": "cells", "caps": 0.1}}, "recoding.caps: expected a mapping of columns to shares"),
-        ({"recoding": {"method": "cells", "levels": "low"}}, "recoding.levels: unknown levels; expected one of"),
+        ({"recoding": {"method": "cells", "variant": "low"}}, "recoding.variant: unknown variant; expected one of"),
         (
             {
-                "recoding": {"method": "cells", "levels": "minimum"},
+                "recoding": {"method": "cells", "variant": "minimum"},
                 "quasi_identifiers": {"age": {"intervals": [5], "maximum_level": 1}},
             },
-            "quasi_identifiers.age.maximum_level: with levels: minimum every column stays",
+            "quasi_identifiers.age.maximum_level: with variant: minimum every column stays",
         ),
         ({"recoding": "cells", "ledger": "releases"}, "ledger: a ledger makes earlier releases again"),
     ],
@@ -268,8 +268,8 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 
 
 def test_a_spec_says_what_it_said() -> None:
-    written = {"method": "cells", "levels": "searched", "caps": {"age": 0.25}}
+    written = {"method": "cells", "variant": "searched", "caps": {"age": 0.25}}
     assert spec(recoding={"method": "cells", "caps": {"age": 0.25}}).to_dict()["recoding"] == written
-    assert spec().to_dict()["recoding"] == {"method": "cells", "levels": "searched"}
+    assert spec().to_dict()["recoding"] == {"method": "cells", "variant": "searched"}
     assert kanon_sql.Spec.from_dict(spec().to_dict()) == spec()
     assert 2 ** len(spec().quasi_identifiers) <= NODES

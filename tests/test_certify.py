@@ -907,7 +907,7 @@ def test_what_is_not_certified_is_named(database: Database, tmp_path: Path) -> N
     """In the JSON, in the text and by the verifier; and then nothing is said of what is best."""
     privacy = [
         {"k_anonymity": 3},
-        {"l_diversity": {"attribute": "illness", "l": 1.1, "kind": "entropy", "estimator": "grassberger"}},
+        {"l_diversity": {"attribute": "illness", "l": 1.1, "variant": "entropy", "estimator": "grassberger"}},
     ]
     spec = spec_of(privacy=privacy, suppression={"max_share": 0.5})
     released(database, spec)
@@ -942,8 +942,8 @@ def test_what_rules_out_nodes_below_is_what_the_models_call_monotone(by_person: 
     privacy = [
         {"k_anonymity": 3},
         {"l_diversity": {**attribute, "l": 2}},
-        {"l_diversity": {**attribute, "l": 2, "kind": "entropy"}},
-        {"l_diversity": {**attribute, "l": 2, "kind": "recursive", "c": 2}},
+        {"l_diversity": {**attribute, "l": 2, "variant": "entropy"}},
+        {"l_diversity": {**attribute, "l": 2, "variant": "recursive", "c": 2}},
         {"t_closeness": {**attribute, "t": 0.5}},
         {"t_closeness": {"attribute": "cost", "t": 0.5, "distance": "ordered"}},
     ]
@@ -952,7 +952,7 @@ def test_what_rules_out_nodes_below_is_what_the_models_call_monotone(by_person: 
             {"alpha_k_anonymity": {**attribute, "alpha": 0.5, "k": 2}},
             {"p_sensitive_k_anonymity": {**attribute, "p": 2, "k": 2}},
             {"beta_likeness": {**attribute, "beta": 1}},
-            {"beta_likeness": {**attribute, "beta": 1, "kind": "basic"}},
+            {"beta_likeness": {**attribute, "beta": 1, "variant": "basic"}},
             {"delta_disclosure": {**attribute, "delta": 1}},
         ]
     spec = spec_of(privacy=privacy, sensitive=["illness", "cost"], keep=[], unit="name" if by_person else None,

@@ -157,15 +157,17 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         examples = examples[:1]
     if verb == "publish table":
         (clinic / "table.yml").write_text(
-            "version: 1\nsource: visits\nrelease: ages\ndimensions: {diagnosis: }\nrules: {threshold: 5}\n"
+            "version: 1\nkind: table\nsource: visits\nrelease: ages\ndimensions: {diagnosis: }\nrules: {threshold: 5}\n"
         )
     if verb == "publish perturbed":
         (clinic / "masking.yml").write_text(
-            "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.2}}\nkeep: [zip]\n"
+            "version: 1\nkind: perturbed\nsource: visits\nrelease: masked\nkey: name\n"
+            "perturb: {age: {noise: 0.2}}\nkeep: [zip]\n"
         )
     if verb in ("publish positions", "publish check"):
         (clinic / "positions.yml").write_text(
-            'version: 1\nsource: {query: "SELECT name, age AS x, age % 8 AS y FROM visits"}\nrelease: places\n'
+            "version: 1\nkind: positions\n"
+            'source: {query: "SELECT name, age AS x, age % 8 AS y FROM visits"}\nrelease: places\n'
             "unit: name\nposition: {columns: [x, y], bounds: [0, 0, 128, 8], depth: 3}\nk: 5\n"
             "suppression: {max_rows: 5}\n"
         )
@@ -185,7 +187,7 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         private = Ed25519PrivateKey.generate()
         (clinic / "key.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     if verb == "release apply":
-        (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
+        (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{save_as: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
         with duckdb.connect("clinic.duckdb") as con:
             con.execute("CREATE TABLE may AS FROM visits")

@@ -64,7 +64,7 @@ def shapes(draw: Any) -> dict[str, Any]:
 
 def spec_of(shape: dict[str, Any], **changes: Any) -> kanon_sql.CloakSpec:
     given: dict[str, Any] = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
+        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
         "position": {
             "columns": ["x", "y"], "bounds": [0, 0, 2, 2], "outside": "suppress",
             **{key: shape[key] for key in ("depth", "coarsest", "neighbours")},
@@ -224,7 +224,7 @@ def cloaked(database: Database, rows: list[tuple[Any, ...]], **changes: Any) -> 
     """Rows of (number, who, x, y, seconds); the area is 8 x 8, and cells are 1 x 1 at the finest."""
     database.table("rows", {**COLUMNS, "y": "DOUBLE"}, [(*row, None) for row in rows])
     spec: dict[str, Any] = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
+        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}, "k": 2,
     }  # fmt: skip
     return kanon_sql.cloak(database.engine, kanon_sql.CloakSpec.from_dict({**spec, **changes}))
@@ -300,7 +300,7 @@ def test_who_wishes_for_many_does_not_keep_others_from_what_they_wish_for(databa
     database.table("rows", {**COLUMNS, "y": "DOUBLE"}, rows)
     spec = kanon_sql.CloakSpec.from_dict(
         {
-            "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
+            "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
             "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
             "k": {"column": "wish", "default": 3},
         }
@@ -445,7 +445,8 @@ def test_who_matches_outside_of_what_is_released_matches(
 def test_what_dates_cannot_say_is_refused(database: Database, changes: dict[str, Any], words: str) -> None:
     """A slice that begins at one o'clock would be labelled with the day before, and no date is at eight o'clock."""
     spec: dict[str, Any] = {
-        "version": 1, "source": {"query": "SELECT 1 AS who, 1 AS x, 1 AS y, DATE '2024-03-04' AS t"}, "unit": "who",
+        "version": 1, "kind": "positions",
+        "source": {"query": "SELECT 1 AS who, 1 AS x, 1 AS y, DATE '2024-03-04' AS t"}, "unit": "who",
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}, "k": 2,
         "time": {"column": "t", "widths": 86_400},
     }  # fmt: skip
@@ -489,7 +490,8 @@ def test_times_are_read_and_written_by_the_calendar(shared_database: Database) -
     shared_database.table("rows", {"n": "INTEGER", "who": "INTEGER", "x": "INTEGER", "y": "INTEGER", "t": "TIMESTAMP"},
                           [(n, who, 0, 0, moment) for n, moment in enumerate(moments) for who in (1, 2)])  # fmt: skip
     spec = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"], "k": 2,
+        "version": 1, "kind": "positions",
+        "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"], "k": 2,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 2, 2], "depth": 1},
         "time": {"column": "t", "widths": [90]},
     }  # fmt: skip
@@ -611,7 +613,8 @@ def test_what_cannot_be_cloaked_is_refused(database: Database, changes: dict[str
         "SELECT 2, 'b', 7.5, 0.5, 150, 'c', DATE '2024-01-01', 0, 4"
     )
     given = {
-        "version": 1, "source": "rows", "unit": "who", "k": 2,
+        "version": 1, "kind": "positions",
+        "source": "rows", "unit": "who", "k": 2,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
     }  # fmt: skip
     with pytest.raises(KanonError, match=re.escape(message)):
@@ -628,7 +631,8 @@ def test_nothing_is_published_where_nobody_is_among_enough_people(database: Data
 
 def test_a_scratch_mode_without_tables_is_refused(database: Database) -> None:
     engine = kanon_sql.connect(database.connection, scratch="inline")
-    given = {"version": 1, "source": "rows", "unit": "who", "k": 2,
+    given = {"version": 1, "kind": "positions",
+    "source": "rows", "unit": "who", "k": 2,
              "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}}  # fmt: skip
     with pytest.raises(UnsupportedError, match="keeps its cells in scratch tables"):
         kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict(given))
@@ -710,7 +714,7 @@ def checked(database: Database, **changes: Any) -> kanon_sql.CloakResult:
     """The table ``cloaked`` beside what ``rows`` gives now; nothing is written."""
     before = {name: Counter(database.rows(name)) for name in database.tables()}
     spec: dict[str, Any] = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
+        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}, "k": 2,
     }  # fmt: skip
     found = kanon_sql.cloak(database.engine, kanon_sql.CloakSpec.from_dict({**spec, **changes}), check=True)
@@ -817,7 +821,7 @@ def folder(tmp_path: Path) -> Path:
             "TIMESTAMP '2024-03-04 08:00:00' + INTERVAL (i) MINUTE AS at FROM range(300) AS t(i)"
         )
     (tmp_path / "positions.yml").write_text(
-        "version: 1\nsource: requests\nrelease: requests_cloaked\nunit: phone\n"
+        "version: 1\nkind: positions\nsource: requests\nrelease: requests_cloaked\nunit: phone\n"
         "position: {columns: [x, y], bounds: [0, 0, 8, 8], depth: 3}\n"
         "time: {column: at, widths: [3600, 14400]}\nk: 5\nsuppression: {max_share: 0.05}\n"
         "lbqids:\n  morning: {elements: [{area: [0, 0, 2, 2], between: ['07:00', '09:00']}]}\n"
@@ -846,7 +850,7 @@ def test_the_verb_refuses_in_words(folder: Path) -> None:
     (folder / "bad.yml").write_text(text.replace("depth: 3", "deepth: 3"))
     found = run("publish", "positions", folder / "bad.yml", "-d", folder / "city.duckdb")
     assert found.exit_code == 2
-    assert "bad.yml:5:51: position.deepth: unknown key; did you mean 'depth'?" in found.stderr
+    assert "bad.yml:6:51: position.deepth: unknown key; did you mean 'depth'?" in found.stderr
     memory = run("publish", "positions", folder / "positions.yml")
     assert memory.exit_code == 2
     assert "would vanish" in memory.stderr

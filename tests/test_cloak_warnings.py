@@ -27,7 +27,8 @@ Row = tuple[int, float, float, Any, Any, int]
 
 def spec_of(keep: Sequence[str], **changes: Any) -> kanon_sql.CloakSpec:
     given: dict[str, Any] = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": list(keep), "k": 3,
+        "version": 1, "kind": "positions",
+        "source": "rows", "release": "cloaked", "unit": "who", "keep": list(keep), "k": 3,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2},
         "suppression": {"max_share": 1.0},
     }  # fmt: skip
@@ -137,7 +138,7 @@ def test_the_command_line_says_it(tmp_path: Any) -> None:
     with duckdb.connect(tmp_path / "c.duckdb") as connection:
         Database(connection).table("rows", TYPES, trips())
     (tmp_path / "c.yml").write_text(
-        "version: 1\nsource: rows\nrelease: cloaked\nunit: who\nkeep: [device]\nk: 3\n"
+        "version: 1\nkind: positions\nsource: rows\nrelease: cloaked\nunit: who\nkeep: [device]\nk: 3\n"
         "position: {columns: [x, y], bounds: [0, 0, 4, 4], depth: 2}\n"
     )
     arguments = ["cloak", tmp_path / "c.yml", "-d", tmp_path / "c.duckdb", "-q"]

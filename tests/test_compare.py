@@ -161,7 +161,7 @@ def test_a_spec_that_cannot_do_without_a_column_is_a_line_with_the_reason(clinic
 def test_a_line_per_recoding_is_what_plan_says_of_it(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load(clinic / "plain.yml")
-    wanted = ["full_domain", "local", {"method": "local", "effort": "best"}]
+    wanted = ["full_domain", "local", {"method": "local", "variant": "best"}]
     found = compare(engine, {"plain": spec}, [2, 7], recodings=wanted)
     assert [(item.recoding, item.k) for item in found.runs] == [
         (label, k) for label in ("full_domain", "local:fast", "local:best") for k in (2, 7)
@@ -193,7 +193,7 @@ def test_every_method_of_the_spec_can_be_named_in_a_word() -> None:
     for name in {*names} - {"microaggregation"}:  # it needs columns, which no word can say
         assert parse_recoding(name).method == name
         assert parse_recoding(parse_recoding(name).label) == parse_recoding(name)
-    assert parse_recoding("local:best") == parse_recoding({"method": "local", "effort": "best"})
+    assert parse_recoding("local:best") == parse_recoding({"method": "local", "variant": "best"})
 
 
 @pytest.mark.slow
@@ -348,7 +348,7 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
         text = text.replace("search: {algorithm: incognito}", "recoding: local")
     text = text.replace("algorithm: incognito", search)
     privacy = (
-        "  - k_anonymity: {k: SIZE}\n  - l_diversity: {attribute: diagnosis, l: LEAST, kind: distinct}\n"
+        "  - k_anonymity: {k: SIZE}\n  - l_diversity: {attribute: diagnosis, l: LEAST, variant: distinct}\n"
         "  - t_closeness: {attribute: diagnosis, t: MOST}\n"
     )
     text = text.replace("  - k_anonymity: {k: 5}\n", privacy)

@@ -210,7 +210,7 @@ def read(label: str | None) -> tuple[Any, Any]:
         pytest.param("cells", [{"k_anonymity": 4}], marks=pytest.mark.slow),
         pytest.param("forest", [{"k_anonymity": 3}], marks=pytest.mark.slow),
         pytest.param("cover", [{"k_anonymity": 3}], marks=pytest.mark.slow),
-        pytest.param("kk", [{"kk_anonymity": {"k": 3, "kind": "kk"}}], marks=pytest.mark.slow),
+        pytest.param("kk", [{"kk_anonymity": {"k": 3, "variant": "kk"}}], marks=pytest.mark.slow),
         pytest.param(
             {"method": "microaggregation", "columns": {"pay": "mean"}}, [{"k_anonymity": 4}], marks=pytest.mark.slow
         ),
@@ -467,7 +467,7 @@ def test_a_ledger_of_two_releases(clinic: Database) -> None:
 
 @pytest.mark.slow
 def test_a_kept_recoding_gives_new_rows_the_same_columns(clinic: Database) -> None:
-    spec = clinic_spec(recoding={"method": "local", "keep": "cuts"})
+    spec = clinic_spec(recoding={"method": "local", "save_as": "cuts"})
     assert kanon_sql.anonymize(clinic.engine, spec).passed
     result = kanon_sql.apply(clinic.engine, without(spec), "cuts")
     assert result.passed, result.message
@@ -585,6 +585,7 @@ def test_a_requirement_s_hierarchy_and_a_dimension_take_no_form() -> None:
         kanon_sql.TableSpec.from_dict(
             {
                 "version": 1,
+                "kind": "table",
                 "source": "t",
                 "dimensions": {"age": {"hierarchy": {"intervals": [5], "as": "bounds"}, "levels": [1]}},
                 "rules": {"minimum": 3},

@@ -135,7 +135,7 @@ def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: py
 @pytest.mark.sampled(5)
 def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subject) -> None:
     """What their column's type is, whether it takes NULL, and how it compares texts is the source's to say."""
-    requirements = [{"k_anonymity": 40}, {"l_diversity": {"attribute": "s", "l": 2, "kind": "distinct"}}]
+    requirements = [{"k_anonymity": 40}, {"l_diversity": {"attribute": "s", "l": 2, "variant": "distinct"}}]
     result, rows, own = released(subject, sensitive=["s"], privacy=requirements)
     assert result.cost.source_scans == (1 if subject.dialect.stores_types else 2)
     if not subject.dialect.stores_types:

@@ -134,12 +134,12 @@ def failures(database: Database, name: str, model: Any = PEOPLE, **arguments: An
 def test_the_papers_examples(database: Database) -> None:
     # Machanavajjhala et al.: 100/1/1 is no recursive (c, 3)-diversity for any c up to 100 (r1 < c * r3).
     table(database, [("a", "x")] * 100 + [("a", "y"), ("a", "z")])
-    recursive = {"quasi_identifiers": ["q"], "attribute": "s", "l": 3, "kind": "recursive"}
+    recursive = {"quasi_identifiers": ["q"], "attribute": "s", "l": 3, "variant": "recursive"}
     assert failures(database, "l_diversity", c=100, **recursive) == [(102, 102, 100.0)]
     assert failures(database, "l_diversity", c=100.5, **recursive) == []
     # Two equally frequent values: entropy 2-diverse, whatever the last bit says.
     table(database, [(str(n), value) for n in range(1, 40) for value in "xy" for _ in range(n)])
-    entropy = {"quasi_identifiers": ["q"], "attribute": "s", "kind": "entropy"}
+    entropy = {"quasi_identifiers": ["q"], "attribute": "s", "variant": "entropy"}
     assert failures(database, "l_diversity", l=2, **entropy) == []
     assert len(failures(database, "l_diversity", l=2.001, **entropy)) == 39
     # t-closeness counts values that a class lacks: half of |1 - 1/2| + |0 - 1/2|.
@@ -159,10 +159,10 @@ def test_null_case_accents_and_blanks_make_classes_of_their_own(database: Databa
 def test_positions_say_their_direction_themselves(database: Database) -> None:
     database.connection.execute("SET default_order = 'desc'")
     table(database, [("a", value) for value in ("x", "x", "y", None, None)])
-    recursive = {"quasi_identifiers": ["q"], "attribute": "s", "l": 2, "kind": "recursive", "c": 2}
+    recursive = {"quasi_identifiers": ["q"], "attribute": "s", "l": 2, "variant": "recursive", "c": 2}
     assert failures(database, "l_diversity", **recursive) == [(5, 5, 2)]
     database.connection.execute("CREATE OR REPLACE TABLE people AS SELECT 'a' AS q, 'x' AS s, unnest(['u', NULL]) AS u")
-    persons = {"quasi_identifiers": ["q"], "attribute": "s", "l": 1, "kind": "recursive", "c": 9, "unit": "u"}
+    persons = {"quasi_identifiers": ["q"], "attribute": "s", "l": 1, "variant": "recursive", "c": 9, "unit": "u"}
     assert [row[:2] for row in failures(database, "l_diversity", **persons)] == [(2, 1)]
 
 
@@ -198,7 +198,7 @@ def test_no_rows_pass(database: Database, unit: str | None) -> None:
     table(database, [])
     assert failures(database, "k_anonymity", quasi_identifiers=["q"], k=5, unit=unit) == []
     for kind, more in (("distinct", {}), ("entropy", {}), ("recursive", {"c": 2})):
-        diversity = {"quasi_identifiers": ["q"], "attribute": "s", "l": 3, "kind": kind, **more}
+        diversity = {"quasi_identifiers": ["q"], "attribute": "s", "l": 3, "variant": kind, **more}
         assert failures(database, "l_diversity", unit=unit, **diversity) == []
     closeness = {"quasi_identifiers": ["q"], "attribute": "s", "reference": PEOPLE, "t": 0.1}
     assert failures(database, "t_closeness", unit=unit, **closeness) == []
@@ -274,9 +274,9 @@ QUASI = {"quasi_identifiers": ["q"]}
         ("l_diversity", {**QUASI, "l": 2}, "attach the test to the sensitive column"),
         ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "column_name": "s"}, "and not both"),
         ("l_diversity", {**QUASI, "l": 2.5, "attribute": "s"}, "l: expected a whole number"),
-        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "kind": "fair"}, "kind: expected distinct, entropy"),
-        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "c": 2}, "'c' belongs to kind: recursive"),
-        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "kind": "recursive"}, "c: expected a number, above 0"),
+        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "variant": "fair"}, "variant: expected distinct, entropy"),
+        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "c": 2}, "'c' belongs to variant: recursive"),
+        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "variant": "recursive"}, "c: expected a number, above 0"),
         ("t_closeness", {**QUASI, "t": 1.5, "attribute": "s", "reference": PEOPLE}, "at least 0 and at most 1"),
         ("t_closeness", {**QUASI, "t": 0.5, "attribute": "s", "reference": None}, "reference: expected the relation"),
         ("no_identifiers", {"identifiers": []}, "expected a list of at least one column name"),
@@ -393,7 +393,7 @@ def test_every_adapter_is_rendered_as_its_own_sql(adapter: str) -> None:
     statements = [
         dbt.test("k_anonymity", PEOPLE, k=5, unit="p", **quasi),
         *(
-            dbt.test("l_diversity", PEOPLE, l=3, kind=kind, c=c, attribute="s", unit=unit, **quasi)
+            dbt.test("l_diversity", PEOPLE, l=3, variant=kind, c=c, attribute="s", unit=unit, **quasi)
             for kind, c in (("distinct", None), ("entropy", None), ("recursive", 2))
             for unit in (None, "p")
         ),
@@ -437,7 +437,7 @@ def test_a_candidates_quasi_identifiers_are_text(database: Database) -> None:
     "other",
     [
         {"l_diversity": {"attribute": "disease", "l": 2}},
-        {"l_diversity": {"attribute": "disease", "l": 1.5, "kind": "entropy"}},
+        {"l_diversity": {"attribute": "disease", "l": 1.5, "variant": "entropy"}},
         {"t_closeness": {"attribute": "disease", "t": 0.9}},
     ],
 )

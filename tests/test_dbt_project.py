@@ -301,9 +301,12 @@ def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None
     [
         ({"k_map": {"population": "visits", "k": 2}}, "does not test k_map"),
         ({"beta_likeness": {"attribute": "diagnosis", "beta": 4}}, "does not test beta_likeness"),
-        ({"t_closeness": {"attribute": "charge", "t": 0.9, "distance": "ordered"}}, "t_closeness of the ordered kind"),
         (
-            {"l_diversity": {"attribute": "diagnosis", "l": 2, "kind": "entropy", "estimator": "grassberger"}},
+            {"t_closeness": {"attribute": "charge", "t": 0.9, "distance": "ordered"}},
+            "t_closeness of the ordered distance",
+        ),
+        (
+            {"l_diversity": {"attribute": "diagnosis", "l": 2, "variant": "entropy", "estimator": "grassberger"}},
             "l_diversity by an estimate",
         ),
         (

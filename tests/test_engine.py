@@ -80,7 +80,7 @@ def test_the_order_that_a_connection_has_by_default_does_not_turn_ours(setting: 
             "quasi_identifiers": {"q": None},
             "sensitive": ["s", "n"],
             "privacy": [
-                {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 2}},
+                {"l_diversity": {"attribute": "s", "l": 2, "variant": "recursive", "c": 2}},
                 {"t_closeness": {"attribute": "n", "t": 0.3, "distance": "ordered"}},
             ],
         }

@@ -28,7 +28,7 @@ COLUMNS = [
 
 
 def spec_of(l: float = 2, **changes: Any) -> kanon_sql.Spec:  # noqa: E741 - the field's own letter
-    diversity = {"attribute": "s", "l": l, "kind": "entropy", "estimator": "grassberger", **changes.pop("asked", {})}
+    diversity = {"attribute": "s", "l": l, "variant": "entropy", "estimator": "grassberger", **changes.pop("asked", {})}
     return kanon_sql.Spec.from_dict(
         {
             "version": 1,
@@ -169,8 +169,8 @@ def test_out_of_reach(database: Database) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"kind": "distinct"}, "'estimator' belongs to kind: entropy, and this is distinct"),
-        ({"kind": "recursive", "c": 2}, "'estimator' belongs to kind: entropy, and this is recursive"),
+        ({"variant": "distinct"}, "'estimator' belongs to variant: entropy, and this is distinct"),
+        ({"variant": "recursive", "c": 2}, "'estimator' belongs to variant: entropy, and this is recursive"),
         ({"estimator": "miller"}, "estimator of entropy"),
     ],
 )

@@ -265,11 +265,11 @@ def test_a_hierarchy_table_is_in_the_order_of_its_first_columns_type(severities:
 
 def test_kept_cuts_divide_new_rows_in_the_order_of_the_type(severities: Subject) -> None:
     """A label that no row had belongs where the type has it: a\\b is above high, and below it by its characters."""
-    keep = spec(recoding={"method": "mondrian", "keep": "learned"})
+    keep = spec(recoding={"method": "mondrian", "save_as": "learned"})
     engine = severities.connect()
     try:
         if severities.dialect.name == "mariadb":
-            with pytest.raises(SpecError, match="recoding: keep: severity is ENUM, and the database does not say"):
+            with pytest.raises(SpecError, match=r"recoding\.save_as: severity is ENUM, and the database does not say"):
                 kanon_sql.anonymize(engine, keep)
             return
         kanon_sql.anonymize(engine, keep).raise_for_failure()
@@ -288,7 +288,7 @@ def test_kept_cuts_divide_new_rows_in_the_order_of_the_type(severities: Subject)
 
 def test_kept_cuts_are_of_labels_in_their_places(database: Database) -> None:
     """With a label more in between the places are others."""
-    keep = spec(recoding={"method": "mondrian", "keep": "learned"}, keep=[], privacy=[{"k_anonymity": 2}])
+    keep = spec(recoding={"method": "mondrian", "save_as": "learned"}, keep=[], privacy=[{"k_anonymity": 2}])
     for name, labels in (("people", ["b", "a"]), ("others", ["b", "a"]), ("more", ["b", "c", "a"])):
         listed = ", ".join(f"'{label}'" for label in labels)
         database.connection.execute(f"CREATE TABLE {name} (severity ENUM({listed}))")

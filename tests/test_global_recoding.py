@@ -30,7 +30,7 @@ def visits(database: Database) -> Database:
 
 
 def asked(k: int = 3, **changes: Any) -> kanon_sql.Spec:
-    return spec(privacy=[{"kk_anonymity": {"k": k, "kind": "global_1k"}}], **changes)
+    return spec(privacy=[{"kk_anonymity": {"k": k, "variant": "global_1k"}}], **changes)
 
 
 def matches_by_trial(edges: Edges) -> list[set[int]]:

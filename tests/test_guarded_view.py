@@ -50,9 +50,9 @@ SPEC: dict[str, Any] = {
 }
 REQUIREMENTS: list[list[dict[str, Any]]] = [
     [{"k_anonymity": {"k": 2}}],
-    [{"k_anonymity": {"k": 3}}, {"l_diversity": {"attribute": "dx", "l": 2, "kind": "distinct"}}],
-    [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}}],
-    [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 2}}],
+    [{"k_anonymity": {"k": 3}}, {"l_diversity": {"attribute": "dx", "l": 2, "variant": "distinct"}}],
+    [{"l_diversity": {"attribute": "dx", "l": 2, "variant": "entropy"}}],
+    [{"l_diversity": {"attribute": "dx", "l": 2, "variant": "recursive", "c": 2}}],
     [{"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 3}}],
     [{"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.5, "k": 2}}],
 ]
@@ -393,7 +393,7 @@ def test_a_spec_says_that_the_risk_is_accepted(release: str, says: str) -> None:
         ({"source": {"query": "SELECT * FROM people"}}, "source: a guarded view reads a table or view"),
         ({"ledger": {"table": "seen"}}, "ledger: a ledger compares releases that stay as they are"),
         ({"recoding": "local"}, "recoding: a view has one level per column"),
-        ({"recoding": {"keep": "kept"}}, "recoding: a view is its own recoding"),
+        ({"recoding": {"save_as": "kept"}}, "recoding: a view is its own recoding"),
         ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}}, "search: a view has levels"),
         ({"suppression": {"max_rows": 3, "style": "mask"}}, "suppression.style: in a view, masked rows"),
         ({"quasi_identifiers": {"city": {"table": "regions"}}}, "quasi_identifiers.city.table: in a guarded view"),

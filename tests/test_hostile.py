@@ -414,8 +414,8 @@ def test_checking_a_table_without_rows(database: Database) -> None:
     database.table("visits", ["q", "s"], [])
     for requirement in (
         {"k_anonymity": 5},
-        {"l_diversity": {"attribute": "s", "l": 3, "kind": "entropy"}},
-        {"l_diversity": {"attribute": "s", "l": 3, "kind": "recursive", "c": 2}},
+        {"l_diversity": {"attribute": "s", "l": 3, "variant": "entropy"}},
+        {"l_diversity": {"attribute": "s", "l": 3, "variant": "recursive", "c": 2}},
         {"t_closeness": {"attribute": "s", "t": 0.1}},
     ):
         result = kanon_sql.check(database.engine, spec(sensitive=["s"], privacy=[requirement]), "visits")

@@ -80,7 +80,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     assert spec.keep == ()
     assert spec.privacy == (
         KAnonymityRequirement(k=5),
-        LDiversityRequirement(attribute="diagnosis", l=3, kind="distinct"),
+        LDiversityRequirement(attribute="diagnosis", l=3, variant="distinct"),
     )
     assert spec.suppression.limit == ("max_share", 0.02)
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
@@ -139,7 +139,7 @@ def test_the_roles_of_a_census_table(connection: duckdb.DuckDBPyConnection) -> N
     }  # fmt: skip
     assert spec.sensitive == ("salary-class",)
     assert spec.identifiers == ("fnlwgt",), "nearly every row has a number of its own"
-    assert spec.privacy[1] == LDiversityRequirement(attribute="salary-class", l=2, kind="distinct")
+    assert spec.privacy[1] == LDiversityRequirement(attribute="salary-class", l=2, variant="distinct")
 
 
 # --- single columns -------------------------------------------------------------------------

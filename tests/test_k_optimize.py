@@ -454,7 +454,7 @@ TREE = {"tree": {"x": ["1"], "y": ["2"]}}
         {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.9, "k": 2, "values": ["1"]}},
         {"p_sensitive_k_anonymity": {"attribute": "s", "p": 1, "k": 2}},
         {"beta_likeness": {"attribute": "s", "beta": 9}},
-        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 9, "allow_positive": ["1"]}},
+        {"l_diversity": {"attribute": "s", "variant": "npd_recursive", "l": 2, "c": 9, "allow_positive": ["1"]}},
         {"k_map": {"population": "people", "k": 2}},
         {"k_anonymity": {"k": 2, "quasi_identifiers": ["q"]}},
     ],
@@ -497,7 +497,7 @@ def test_metrics_with_bounds_are_those_that_the_spec_takes() -> None:
 @pytest.mark.parametrize(
     ("privacy", "unit", "limit", "refused"),
     [
-        ({"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}}, None, 0.1, True),
+        ({"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}}, None, 0.1, True),
         ({"l_diversity": {"attribute": "s", "l": 2}}, None, 0.1, False),
         ({"l_diversity": {"attribute": "s", "l": 2}}, "p", 0, True),
         ({"t_closeness": {"attribute": "s", "t": 0.5}}, None, 1, True),

@@ -29,7 +29,7 @@ from kanon_sql.report.recoding import recoding_in_words
 from kanon_sql.verbs.clean import clean
 
 TREE = {"south": {"s1": ["a", "b"], "s2": ["c", "d"]}, "north": {"n1": ["e"], "n2": ["f"]}}
-LOCAL = {"method": "local", "keep": "learned"}
+LOCAL = {"method": "local", "save_as": "learned"}
 
 
 def spec(**changes: Any) -> kanon_sql.Spec:
@@ -124,7 +124,7 @@ def test_rows_of_a_class_that_violates_go_to_the_next_one(database: Database) ->
 
 @pytest.mark.slow
 def test_levels_are_kept_where_every_column_has_one(visits: Database) -> None:
-    used = spec(recoding={"keep": "learned"})
+    used = spec(recoding={"save_as": "learned"})
     learned = kanon_sql.anonymize(visits.engine, used)
     assert learned.node == {"place": 1} or learned.node == {"place": 2}
     assert visits.rows("learned") == [(learned.node["place"],)]
@@ -145,7 +145,7 @@ def test_cells_are_suppressed_within_their_caps(database: Database) -> None:
     pairs = [("a", "1"), ("a", "1"), ("a", "2"), ("b", "2"), ("b", "3"), ("b", "3")]
     database.table("visits", ["x", "y"], pairs)
     columns = {"x": {"tree": dict.fromkeys("ab")}, "y": {"tree": dict.fromkeys("123")}}
-    cells = {"method": "cells", "caps": {"x": 0.4}, "keep": "learned"}
+    cells = {"method": "cells", "caps": {"x": 0.4}, "save_as": "learned"}
     used = spec(quasi_identifiers=columns, recoding=cells)
     assert kanon_sql.anonymize(database.engine, used).passed
     new = [("a", "1"), ("a", "1"), ("a", "2"), ("b", "2")]
@@ -154,7 +154,7 @@ def test_cells_are_suppressed_within_their_caps(database: Database) -> None:
         result = kanon_sql.apply(database.engine, used, "learned", source="new", release="new_release")
         assert result.passed is passes
         assert passes or "more cells of x would be suppressed than recoding.caps allows" in result.message
-    without = spec(quasi_identifiers=columns, recoding={"method": "cells", "keep": "learned"})
+    without = spec(quasi_identifiers=columns, recoding={"method": "cells", "save_as": "learned"})
     assert kanon_sql.anonymize(database.engine, without).passed
     database.table("new", ["x", "y"], new)
     result = kanon_sql.apply(database.engine, without, "learned", source="new", release="new_release")
@@ -240,15 +240,17 @@ def test_what_is_no_kept_recoding(visits: Database, name: str, make: str | None)
 
 def test_nothing_of_others_is_replaced(visits: Database) -> None:
     visits.table("learned", ["a"], [("mine",)])
-    with pytest.raises(SpecError, match=r"recoding\.keep: there is already a table 'learned' that kanon_sql did not"):
+    with pytest.raises(
+        SpecError, match=r"recoding\.save_as: there is already a table 'learned' that kanon_sql did not"
+    ):
         kanon_sql.anonymize(visits.engine, spec())
     assert "visits_release" not in visits.tables()
     visits.connection.execute("DROP TABLE learned")
     kanon_sql.anonymize(visits.engine, spec())
     with pytest.raises(SpecError, match="release: 'learned' is a recoding that was kept, and no release takes its"):
         kanon_sql.anonymize(visits.engine, spec(release="learned", recoding="local"))
-    other = spec(release="other", recoding={**LOCAL, "keep": "visits_release"})
-    with pytest.raises(SpecError, match=r"recoding\.keep: 'visits_release' is a release, and no recoding takes its"):
+    other = spec(release="other", recoding={**LOCAL, "save_as": "visits_release"})
+    with pytest.raises(SpecError, match=r"recoding\.save_as: 'visits_release' is a release, and no recoding takes its"):
         kanon_sql.anonymize(visits.engine, other)
     assert "other" not in visits.tables()
 
@@ -421,7 +423,7 @@ def test_random_classes_against_an_oracle(database: Database, monkeypatch: pytes
 
 @pytest.mark.slow
 def test_a_ledger_is_about_one_source(visits: Database) -> None:
-    used = spec(recoding={"keep": "learned"}, ledger="kanon_ledger")
+    used = spec(recoding={"save_as": "learned"}, ledger="kanon_ledger")
     assert kanon_sql.anonymize(visits.engine, used).passed
     result = applied(visits, "aabbeeff", used)
     assert not result.passed
@@ -442,13 +444,13 @@ def test_where_rounds_cannot_be_made(visits: Database) -> None:
 
 def test_what_a_spec_refuses() -> None:
     for changes, said in (
-        ({"recoding": {"method": "forest", "keep": "learned"}}, "forest puts alike rows into several classes"),
-        ({"recoding": {"keep": "visits_release"}}, "this is the name of the release; choose another one"),
-        ({"recoding": {"keep": "Visits"}}, "this is the name of the source"),
-        ({"recoding": {"keep": "a.b"}}, "expected the name of a table without a schema"),
-        ({"recoding": {"keep": "learned"}, "search": {"algorithm": "k_optimize"}}, "the intervals of k_optimize"),
+        ({"recoding": {"method": "forest", "save_as": "learned"}}, "forest puts alike rows into several classes"),
+        ({"recoding": {"save_as": "visits_release"}}, "this is the name of the release; choose another one"),
+        ({"recoding": {"save_as": "Visits"}}, "this is the name of the source"),
+        ({"recoding": {"save_as": "a.b"}}, "expected the name of a table without a schema"),
+        ({"recoding": {"save_as": "learned"}, "search": {"algorithm": "k_optimize"}}, "the intervals of k_optimize"),
     ):
-        with pytest.raises(SpecError, match=r"recoding\.keep") as error:
+        with pytest.raises(SpecError, match=r"recoding\.save_as") as error:
             spec(**changes)
         assert said in str(error.value)
 

@@ -31,7 +31,7 @@ from kanon_sql.report.recoding import recoding_in_words
 STATEMENTS_A_STEP = 6
 """What a step of a kept recoding takes at most."""
 
-KEEP = {"method": "mondrian", "keep": "learned"}
+KEEP = {"method": "mondrian", "save_as": "learned"}
 
 MORE: dict[str, list[Any]] = {
     "age": [-99, -5, 8, 33, 34, 1000, None],
@@ -189,7 +189,7 @@ def test_numbers_of_new_rows(
     columns = {name: {"aggregate": own, "digits": 2} if name == "score" else own for name, own in functions.items()}
     asked = numbers.spec(
         columns, None, sensitive=["s0"], privacy=list(problem.requirements), unit=problem.unit,
-        recoding={"method": "microaggregation", "columns": columns, "keep": "learned"},
+        recoding={"method": "microaggregation", "columns": columns, "save_as": "learned"},
     )  # fmt: skip
     types = {name: kind for name, kind in numbers.TYPES.items() if name in functions or name in ("s0", "unit")}
     types["serial"] = "INTEGER"
@@ -238,7 +238,7 @@ def simple(recoding: Any = KEEP, **changes: Any) -> kanon_sql.Spec:
     )  # fmt: skip
 
 
-MEANS = {"method": "microaggregation", "columns": {"age": "mean"}, "keep": "learned"}
+MEANS = {"method": "microaggregation", "columns": {"age": "mean"}, "save_as": "learned"}
 
 
 @pytest.fixture
@@ -417,11 +417,11 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
 
 
 REFUSED: list[tuple[Any, str]] = [
-    ({"method": "mondrian", "variant": "relaxed", "keep": "x"}, "relaxed divides rows that are alike"),
-    ({"method": "local", "ranges": ["age"], "keep": "x"}, "use mondrian, whose cuts divide all values"),
-    ({"method": "forest", "keep": "x"}, "forest puts alike rows into several classes, as many as this source needs"),
-    ({"method": "cover", "keep": "x"}, "cover puts alike rows into several classes"),
-    ({"method": "matching", "keep": "x"}, "matching puts alike rows into several classes"),
+    ({"method": "mondrian", "variant": "relaxed", "save_as": "x"}, "relaxed divides rows that are alike"),
+    ({"method": "local", "ranges": ["age"], "save_as": "x"}, "use mondrian, whose cuts divide all values"),
+    ({"method": "forest", "save_as": "x"}, "forest puts alike rows into several classes, as many as this source needs"),
+    ({"method": "cover", "save_as": "x"}, "cover puts alike rows into several classes"),
+    ({"method": "matching", "save_as": "x"}, "matching puts alike rows into several classes"),
 ]
 
 
@@ -453,7 +453,7 @@ def test_a_recoding_that_counts_wrong_writes_nothing(visits: Database, monkeypat
 
 @pytest.mark.parametrize(("recoding", "said"), REFUSED)
 def test_what_cannot_be_kept(recoding: Any, said: str) -> None:
-    with pytest.raises(SpecError, match=r"recoding\.keep") as refused:
+    with pytest.raises(SpecError, match=r"recoding\.save_as") as refused:
         simple(recoding)
     assert said in str(refused.value)
 
@@ -471,7 +471,7 @@ def test_labels_beside_numbers_cannot_be_kept() -> None:
         (MEANS, MEANS, "DECIMAL(9,2)", "of the kind integer, and these are of the kind decimal with 2 digits"),
         (KEEP, MEANS, "INTEGER", "recoding: learned was learned by the method mondrian, and the spec says microaggre"),
         (KEEP, {"method": "mondrian", "variant": "relaxed"}, "INTEGER", "recoding.variant: learned has cuts"),
-        ({"method": "local", "keep": "learned"}, KEEP, "INTEGER", "learned was learned by the method local"),
+        ({"method": "local", "save_as": "learned"}, KEEP, "INTEGER", "learned was learned by the method local"),
     ],
 )
 def test_what_cannot_be_applied(visits: Database, learned: Any, used: Any, kind: str, said: str) -> None:

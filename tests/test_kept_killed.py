@@ -70,7 +70,7 @@ def cleaned(file: Path) -> set[str]:
 
 
 def keeping(recoding: Any, **changes: Any) -> kanon_sql.Spec:
-    return spec(recoding={**recoding, "keep": "learned"}, **changes)
+    return spec(recoding={**recoding, "save_as": "learned"}, **changes)
 
 
 @pytest.fixture

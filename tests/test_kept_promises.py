@@ -23,10 +23,10 @@ METHODS = st.sampled_from(
     [
         "full_domain",
         "local",
-        {"method": "local", "effort": "best"},
+        {"method": "local", "variant": "best"},
         "cells",
         "subtree",
-        {"method": "cells", "levels": "minimum"},
+        {"method": "cells", "variant": "minimum"},
     ]
 )
 
@@ -83,7 +83,7 @@ def assert_applied(database: Database, folder: Path, case: Case, new: RandomProb
     if options.get("levels") == "minimum":
         case = replace(case, problem=replace(case.problem, levels={}))
         new = replace(new, levels={})
-    spec = with_recoding(loaded(database, folder, case, new), {**options, "keep": "learned"})
+    spec = with_recoding(loaded(database, folder, case, new), {**options, "save_as": "learned"})
     learned = kanon_sql.anonymize(database.engine, spec)
     assert ("learned" in database.tables()) == learned.passed
     if not learned.passed:

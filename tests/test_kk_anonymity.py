@@ -25,7 +25,7 @@ LABELS = {"kk": "({k},{k})", "1k": "(1,{k})", "k1": "({k},1)", "global_1k": "glo
 
 
 def asked(kind: str, k: int) -> dict[str, Any]:
-    return {"kk_anonymity": {"k": k, "kind": kind}}
+    return {"kk_anonymity": {"k": k, "variant": kind}}
 
 
 def spec_of(columns: Mapping[str, Any], kind: str, k: int, **changes: Any) -> Spec:
@@ -180,7 +180,7 @@ def test_a_label_of_two_meanings_is_refused(database: Database) -> None:
     ("changes", "message"),
     [
         ({"unit": "person"}, "compares records with rows, and a person with several rows has several records"),
-        ({"privacy": [{"kk_anonymity": {"k": 2, "kind": "k_k"}}]}, "unknown kind of kk_anonymity"),
+        ({"privacy": [{"kk_anonymity": {"k": 2, "variant": "k_k"}}]}, "unknown variant of kk_anonymity"),
         ({"privacy": [{"kk_anonymity": {"k": 0}}]}, "a whole number of at least 1"),
     ],
 )

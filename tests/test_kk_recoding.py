@@ -36,11 +36,11 @@ def of_rows(case: Case, k: int, effort: str) -> tuple[Case, dict[str, Any], dict
         case.problem, unit=None, nulls="value", requirements=[{"k_anonymity": {"k": k}}],
         rows=[{name: value for name, value in row.items() if name != "unit"} for row in case.problem.rows],
     )  # fmt: skip
-    local = {"recoding": {"method": "local", "effort": effort}}
+    local = {"recoding": {"method": "local", "variant": effort}}
     return (
         replace(case, problem=problem, style="drop", algorithm="optimal"),
         local,
-        {"recoding": {"method": "kk", "effort": effort}, "privacy": [{"kk_anonymity": {"k": k}}]},
+        {"recoding": {"method": "kk", "variant": effort}, "privacy": [{"kk_anonymity": {"k": k}}]},
     )
 
 
@@ -187,7 +187,7 @@ def test_it_loses_less_and_says_that_it_is_no_k_anonymity(visits: Database) -> N
     assert result.message.startswith("published 140 of 140 rows, verified for (3,3)-anonymity")
     assert any("(3,3)-anonymity is weaker than 3-anonymity" in note for note in result.notes)
     assert result.classes["smallest"] < 3
-    one_sided = [{"kk_anonymity": {"k": 3, "kind": "1k"}}]
+    one_sided = [{"kk_anonymity": {"k": 3, "variant": "1k"}}]
     assert kanon_sql.check(visits.engine, spec(privacy=one_sided, recoding="local")).passed
     assert not kanon_sql.check(visits.engine, spec(privacy=[{"k_anonymity": 3}], recoding="local")).passed
 
@@ -311,12 +311,12 @@ def test_a_changed_cell_is_not_published(visits: Database, monkeypatch: pytest.M
             {"privacy": [{"kk_anonymity": 3}, {"l_diversity": {"attribute": "s", "l": 2}}], "sensitive": ["s"]},
             "l_diversity is about classes of alike rows, which",
         ),
-        ({"privacy": [{"kk_anonymity": {"k": 3, "kind": "1k"}}]}, "1k is weaker; ask for kind: kk"),
-        ({"privacy": [{"kk_anonymity": {"k": 3, "kind": "k1"}}]}, "k1 is weaker; ask for kind: kk"),
-        ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "kind": "k1"}}]}, "asks for several kinds"),
+        ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "1k"}}]}, "1k is weaker; ask for variant: kk"),
+        ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "k1"}}]}, "k1 is weaker; ask for variant: kk"),
+        ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "variant": "k1"}}]}, "asks for several kinds"),
         ({"nulls": "suppress"}, "too few to hide it; use nulls: value"),
         ({"suppression": {"max_share": 0.1, "style": "mask"}}, "a masked row covers all; use style: drop"),
-        ({"recoding": {"method": "kk", "keep": "learned"}}, "nothing says which labels new ones get"),
+        ({"recoding": {"method": "kk", "save_as": "learned"}}, "nothing says which labels new ones get"),
         ({"recoding": {"method": "kk", "ranges": ["age"]}}, "only the methods local and subtree take it"),
         ({"unit": "serial"}, "a person with several rows has several records"),
         ({"ledger": {"table": "kanon_ledger"}}, "with a ledger, use recoding: full_domain"),

@@ -63,7 +63,7 @@ def requirements_of(case: Case) -> list[dict[str, Any]]:
     if "k" in case:
         found.append({"k_anonymity": {"k": int(case["k"])}})
     if "ldiv" in case:
-        diversity: dict[str, Any] = {"attribute": case["sensitive"], "l": int(case["l"]), "kind": case["ldiv"]}
+        diversity: dict[str, Any] = {"attribute": case["sensitive"], "l": int(case["l"]), "variant": case["ldiv"]}
         if "c" in case:
             diversity["c"] = float(case["c"])
         found.append({"l_diversity": diversity})

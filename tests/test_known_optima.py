@@ -149,10 +149,10 @@ def requirement_of(criterion: Case, folder: Path, number: int) -> dict[str, Any]
         case "KAnonymity":
             return {"k_anonymity": {"k": criterion["k"]}}
         case "EntropyLDiversity" if criterion.get("estimator", "shannon").lower() == "shannon":
-            return {"l_diversity": {"attribute": criterion["attribute"], "l": criterion["l"], "kind": "entropy"}}
+            return {"l_diversity": {"attribute": criterion["attribute"], "l": criterion["l"], "variant": "entropy"}}
         case "RecursiveCLDiversity":
             parameters = {"attribute": criterion["attribute"], "l": int(criterion["l"]), "c": criterion["c"]}
-            return {"l_diversity": {**parameters, "kind": "recursive"}}
+            return {"l_diversity": {**parameters, "variant": "recursive"}}
         case "EqualDistanceTCloseness":
             return {"t_closeness": {"attribute": criterion["attribute"], "t": criterion["t"]}}
         case "OrderedDistanceTCloseness":
@@ -165,7 +165,7 @@ def requirement_of(criterion: Case, folder: Path, number: int) -> dict[str, Any]
             return {"t_closeness": {**parameters, "distance": "hierarchical", "hierarchy": {"file": str(file)}}}
         case "BasicBLikeness":
             parameters = {"attribute": criterion["attribute"], "beta": criterion["beta"]}
-            return {"beta_likeness": {**parameters, "kind": "basic"}}
+            return {"beta_likeness": {**parameters, "variant": "basic"}}
         case "DPresence" if criterion["dmin"] == 0:
             return {"delta_presence": {"population": "adult", "delta_max": criterion["dmax"]}}
         case "DPresence":

@@ -31,11 +31,11 @@ def requirement_of(criterion: Case) -> dict[str, Any]:
         case "KAnonymity":
             return {"k_anonymity": parameters}
         case "DistinctLDiversity":
-            return {"l_diversity": {**parameters, "kind": "distinct"}}
+            return {"l_diversity": {**parameters, "variant": "distinct"}}
         case "EntropyLDiversity":
-            return {"l_diversity": {**parameters, "kind": "entropy"}}
+            return {"l_diversity": {**parameters, "variant": "entropy"}}
         case "RecursiveCLDiversity":
-            return {"l_diversity": {**parameters, "kind": "recursive"}}
+            return {"l_diversity": {**parameters, "variant": "recursive"}}
         case "EqualDistanceTCloseness":
             return {"t_closeness": {**parameters, "distance": "equal"}}
     assert criterion["model"] == "HierarchicalDistanceTCloseness"

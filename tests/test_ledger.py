@@ -229,7 +229,7 @@ def test_what_each_release_promised_is_asked_for_itself(database: Database) -> N
         {"t_closeness": {"attribute": "pay", "t": 0.3, "distance": "ordered"}},
         {"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 2}},
         {"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.6, "k": 2}},
-        {"beta_likeness": {"attribute": "pay", "beta": 1, "kind": "basic"}},
+        {"beta_likeness": {"attribute": "pay", "beta": 1, "variant": "basic"}},
         {"beta_likeness": {"attribute": "dx", "beta": 1}},
         {"delta_disclosure": {"attribute": "dx", "delta": 1.5}},
     ],

@@ -153,7 +153,7 @@ def attacks(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Shape], bool]:
         {"zip": code, "sex": sex, "secret": str(number if different else draw(st.integers(0, 2)))}
         for number, (code, sex) in enumerate(people)
     ]
-    privacy: list[Requirement] = [{"l_diversity": {"attribute": "secret", "l": 2, "kind": "distinct"}}]
+    privacy: list[Requirement] = [{"l_diversity": {"attribute": "secret", "l": 2, "variant": "distinct"}}]
     if different:
         privacy = [{"k_anonymity": {"k": 2}}]
     both = []

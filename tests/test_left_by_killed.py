@@ -251,13 +251,13 @@ REFUSED: dict[str, Callable[[Engine], Any]] = {
     "tabulate": lambda engine: kanon_sql.tabulate(
         engine,
         kanon_sql.TableSpec.from_dict(
-            {**SOURCE, "release": "released", "dimensions": {"q": None}, "rules": {"threshold": 2}}
+            {**SOURCE, "kind": "table", "release": "released", "dimensions": {"q": None}, "rules": {"threshold": 2}}
         ),
     ),
     "perturb": lambda engine: kanon_sql.perturb(
         engine,
         kanon_sql.PerturbSpec.from_dict(
-            {**SOURCE, "release": "released", "key": "n", "perturb": {"m": {"noise": 0.5}}}
+            {**SOURCE, "kind": "perturbed", "release": "released", "key": "n", "perturb": {"m": {"noise": 0.5}}}
         ),
     ),
     "cloak": lambda engine: kanon_sql.cloak(
@@ -265,6 +265,7 @@ REFUSED: dict[str, Callable[[Engine], Any]] = {
         kanon_sql.CloakSpec.from_dict(
             {
                 **SOURCE,
+                "kind": "positions",
                 "release": "released",
                 "unit": "n",
                 "k": 2,
@@ -312,7 +313,7 @@ def test_a_run_that_finds_nothing_to_release_removes_what_a_killed_one_left(tmp_
         assert tables(engine) == {left}
         result = kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(strict))
         assert (result.verdict, len(said(result)), tables(engine)) == ("fail", 1, set())
-        cells = {**SOURCE, "release": "cells", "dimensions": {"q": None}, "rules": {"threshold": 2}}
+        cells = {**SOURCE, "kind": "table", "release": "cells", "dimensions": {"q": None}, "rules": {"threshold": 2}}
         leave(engine, "release", "00000007")
         result = kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(cells))
         assert (result.verdict, len(said(result)), tables(engine)) == ("pass", 1, set()), "a table of cells says it"

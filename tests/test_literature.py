@@ -210,8 +210,8 @@ def test_inpatients(database: Database, hierarchies: Any, distinct: int, entropy
         hierarchies,
         [
             {"k_anonymity": {"k": 4}},
-            {"l_diversity": {"attribute": "condition", "l": 1, "kind": "distinct"}},
-            {"l_diversity": {"attribute": "condition", "l": 1, "kind": "entropy"}},
+            {"l_diversity": {"attribute": "condition", "l": 1, "variant": "distinct"}},
+            {"l_diversity": {"attribute": "condition", "l": 1, "variant": "entropy"}},
         ],
         ["condition"],
         quasi_identifiers=pinned,
@@ -233,7 +233,7 @@ def counted(database: Database, counts: Sequence[int] | Mapping[str, int], priva
 
 @pytest.mark.parametrize("case", lit.RECURSIVE)
 def test_recursive_ratio(database: Database, case: lit.Recursive) -> None:
-    privacy = [{"l_diversity": {"attribute": "s", "l": case.l, "kind": "recursive", "c": 1000}}]
+    privacy = [{"l_diversity": {"attribute": "s", "l": case.l, "variant": "recursive", "c": 1000}}]
     result = counted(database, case.counts, privacy)
     assert result.achieved["recursive_cl_diversity(s)"]["c_above"] == pytest.approx(float(case.ratio), rel=1e-12)
 
@@ -241,13 +241,13 @@ def test_recursive_ratio(database: Database, case: lit.Recursive) -> None:
 @pytest.mark.parametrize(("counts", "parameters", "ok"), [*lit.RECURSIVE_VERDICTS, lit.RECURSIVE_BOUNDARY])
 def test_recursive_verdict(database: Database, counts: tuple[int, ...], parameters: dict[str, float], ok: bool) -> None:
     for order in (counts, counts[::-1]):
-        privacy = [{"l_diversity": {"attribute": "s", "kind": "recursive", **parameters}}]
+        privacy = [{"l_diversity": {"attribute": "s", "variant": "recursive", **parameters}}]
         assert counted(database, order, privacy).passed is ok
 
 
 @pytest.mark.parametrize(("counts", "l", "ok"), lit.ENTROPY_VERDICTS)
 def test_entropy_verdict(database: Database, counts: tuple[int, ...], l: int, ok: bool) -> None:  # noqa: E741
-    assert counted(database, counts, [{"l_diversity": {"attribute": "s", "kind": "entropy", "l": l}}]).passed is ok
+    assert counted(database, counts, [{"l_diversity": {"attribute": "s", "variant": "entropy", "l": l}}]).passed is ok
 
 
 # --- t-closeness ------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ ARX = [
     ),
     *(
         Arx(
-            f"{parameters['kind']} 2-diversity",
+            f"{parameters['variant']} 2-diversity",
             TINY7,
             without("age"),
             [{"l_diversity": {"attribute": "age", "l": 2, **parameters}}],
@@ -377,7 +377,7 @@ ARX = [
             BY_GENDER,
             ("age",),
         )
-        for parameters in ({"kind": "distinct"}, {"kind": "entropy"}, {"kind": "recursive", "c": 3.0})
+        for parameters in ({"variant": "distinct"}, {"variant": "entropy"}, {"variant": "recursive", "c": 3.0})
     ),
     Arx(
         "t-closeness",

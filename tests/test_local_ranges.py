@@ -123,7 +123,7 @@ def test_what_is_promised_of_ranges_everywhere(
     shared_database: Database, problem: MondrianProblem, effort: str, start: str | None
 ) -> None:
     """Numbers, text, NULLs, persons and all models: classes satisfy, labels are true, losses are as told."""
-    recoding = {"method": "local", "effort": effort, "ranges": list(problem.columns), "start": start}
+    recoding = {"method": "local", "variant": effort, "ranges": list(problem.columns), "start": start}
     result = published(shared_database, problem, recoding=recoding)
     event(f"{result.verdict}, {effort}, {None if result.recoding is None else result.recoding['start']}")
     if result.recoding is None:
@@ -190,7 +190,7 @@ def assert_kept(database: Database, folder: Path, case: Case, recoding: dict[str
     losses = losses_of(case, release, columns)
     told = {name: column["mean_loss"] for name, column in result.recoding["columns"].items()}
     assert told == pytest.approx(losses)
-    promised = (recoding["start"] or ("both" if recoding["effort"] == "best" else "top")) != "top"
+    promised = (recoding["start"] or ("both" if recoding["variant"] == "best" else "top")) != "top"
     if promised and drops:
         assert weighted_mean(problem, losses) <= most + 1e-9
     assert_labels_of_both_kinds_are_true(case, release, columns)
@@ -237,7 +237,7 @@ def with_ranges(draw: st.DrawFn) -> tuple[Case, dict[str, Any]]:
     case = draw(st.one_of(cases(), with_other_models()))
     names = [name for name, own in case.problem.hierarchies.items() if len(next(iter(own.values()))) > 1]
     columns = draw(st.lists(st.sampled_from(names), unique=True, min_size=1)) if names else []
-    return case, {"method": "local", "effort": draw(EFFORTS), "ranges": columns, "start": draw(STARTS)}
+    return case, {"method": "local", "variant": draw(EFFORTS), "ranges": columns, "start": draw(STARTS)}
 
 
 @pytest.mark.slow
@@ -320,7 +320,7 @@ def test_where_it_begins(people: Database) -> None:
     """What was tried says it; the better one is released; a sweep comes with best, where something is climbed."""
     tried = {}
     for effort, start in [("fast", None), ("fast", "both"), ("fast", "optimum"), ("best", None), ("best", "top")]:
-        result = kanon_sql.anonymize(people.engine, spec(AGES, {"effort": effort, "ranges": ["age"], "start": start}))
+        result = kanon_sql.anonymize(people.engine, spec(AGES, {"variant": effort, "ranges": ["age"], "start": start}))
         assert result.recoding is not None
         losses = {name: item["mean_loss"] for name, item in result.recoding["tried"].items()}
         assert result.recoding["mean_loss"] == pytest.approx(min(losses.values()))
@@ -329,7 +329,7 @@ def test_where_it_begins(people: Database) -> None:
         ["top"], ["optimum", "top"], ["optimum"], ["optimum", "top", "sweep"], ["top", "sweep"],
     ]  # fmt: skip
     assert tried["fast", "both"].items() <= tried["best", None].items()
-    everywhere = kanon_sql.plan(people.engine, spec(AGES, {"effort": "best", "ranges": ["age", "city"]}))
+    everywhere = kanon_sql.plan(people.engine, spec(AGES, {"variant": "best", "ranges": ["age", "city"]}))
     assert everywhere.recoding is not None
     assert list(everywhere.recoding["tried"]) == ["optimum", "top"]
 

@@ -34,8 +34,8 @@ OTHER_MODELS = st.sampled_from(
     [
         {"alpha_k_anonymity": {"alpha": 0.6, "k": 2}},
         {"p_sensitive_k_anonymity": {"p": 2, "k": 2}},
-        {"beta_likeness": {"beta": 1.5, "kind": "basic"}},
-        {"beta_likeness": {"beta": 1.5, "kind": "enhanced"}},
+        {"beta_likeness": {"beta": 1.5, "variant": "basic"}},
+        {"beta_likeness": {"beta": 1.5, "variant": "enhanced"}},
         {"delta_disclosure": {"delta": 1.2}},
         {"t_closeness": {"t": 0.4, "distance": "ordered"}},
     ]
@@ -84,7 +84,7 @@ def assert_kept(database: Database, folder: Path, case: Case, effort: str = "fas
     drops = optimum.verdict == "pass" and not optimum.rows.get("masked", 0)
     most = loss_of(database, problem, optimum) if drops else 1.0
     database.connection.execute("DROP TABLE IF EXISTS people_release")
-    recoding = {"method": "local", "effort": effort}
+    recoding = {"method": "local", "variant": effort}
     result = kanon_sql.anonymize(database.engine, local(full, recoding=recoding))
     assert result.verdict == optimum.verdict
     start = "node" if result.recoding is None else result.recoding["start"]
@@ -140,7 +140,7 @@ def scattered(draw: st.DrawFn) -> Case:
     rows: list[dict[str, Any]] = []
     for _ in range(draw(st.integers(15, 40))):
         rows.append({**{column: chance.choice(values) for column in columns}, "s0": chance.choice("xyz")})
-    diverse = {"l_diversity": {"attribute": "s0", "l": 2, "kind": draw(st.sampled_from(["distinct", "entropy"]))}}
+    diverse = {"l_diversity": {"attribute": "s0", "l": 2, "variant": draw(st.sampled_from(["distinct", "entropy"]))}}
     problem = RandomProblem(
         rows=rows,
         hierarchies=dict.fromkeys(columns, TREE),

@@ -74,8 +74,8 @@ MODELS: list[list[Any]] = [
     [],
     [],
     [],
-    [{"l_diversity": {"attribute": "s0", "l": 2, "kind": "distinct"}}],
-    [{"l_diversity": {"attribute": "s0", "l": 1.5, "kind": "entropy"}}],
+    [{"l_diversity": {"attribute": "s0", "l": 2, "variant": "distinct"}}],
+    [{"l_diversity": {"attribute": "s0", "l": 1.5, "variant": "entropy"}}],
     [{"t_closeness": {"attribute": "s0", "t": 0.3}}],
 ]
 

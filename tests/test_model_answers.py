@@ -47,7 +47,7 @@ def of(model: str, **parameters: Any) -> Requirement:
 
 
 def npd(c: float, l: int, **more: Any) -> Requirement:  # noqa: E741
-    return of("l_diversity", kind="npd_recursive", c=c, l=l, **more)
+    return of("l_diversity", variant="npd_recursive", c=c, l=l, **more)
 
 
 def check(database: Database, *privacy: Requirement, **more: Any) -> kanon_sql.Result:
@@ -254,10 +254,10 @@ def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -
 def test_the_worst_class_is_what_recursive_diversity_reaches(database: Database) -> None:
     """l = 2: 3 / 1 in one class and 1 / 1 in the other."""
     classes(database, {"flu": 3, "HIV": 1}, {"flu": 1, "HIV": 1})
-    recursive = of("l_diversity", kind="recursive", l=2, c=3)
+    recursive = of("l_diversity", variant="recursive", l=2, c=3)
     assert reached(database, recursive, "c_above") == 3
     assert not check(database, recursive).passed
-    assert check(database, of("l_diversity", kind="recursive", l=2, c=3.1)).passed
+    assert check(database, of("l_diversity", variant="recursive", l=2, c=3.1)).passed
 
 
 @pytest.mark.slow
@@ -316,10 +316,10 @@ def test_p_sensitive_by_hand(database: Database) -> None:
 def test_beta_likeness_by_hand(database: Database) -> None:
     """p = 1/4 to q = 1/2 gains 1; p = 3/4 to q = 1 gains 1/3, more than -ln(3/4) = 0.288 allows."""
     classes(database, {"rare": 1, "common": 1}, {"common": 2})
-    assert reached(database, of("beta_likeness", beta=1, kind="basic"), "beta") == pytest.approx(1)
-    assert check(database, of("beta_likeness", beta=1, kind="basic")).passed
-    assert not check(database, of("beta_likeness", beta=0.99, kind="basic")).passed
-    assert reached(database, of("beta_likeness", beta=1, kind="enhanced"), "beta") is None
+    assert reached(database, of("beta_likeness", beta=1, variant="basic"), "beta") == pytest.approx(1)
+    assert check(database, of("beta_likeness", beta=1, variant="basic")).passed
+    assert not check(database, of("beta_likeness", beta=0.99, variant="basic")).passed
+    assert reached(database, of("beta_likeness", beta=1, variant="enhanced"), "beta") is None
     assert check(database, of("beta_likeness", beta=1)).achieved["enhanced_beta_likeness(s)"]["violating_classes"] == 1
 
 
@@ -368,7 +368,7 @@ def test_pitfall_17_null_is_no_protective_value(database: Database) -> None:
     assert reached(database, of("p_sensitive_k_anonymity", p=1, k=2), "p") == 1
     assert reached(database, npd(9, 2, allow_positive=["y"]), "c_above") is None
     classes(database, {None: 1, "x": 1}, {"x": 2})
-    assert reached(database, of("beta_likeness", beta=1, kind="basic"), "beta") == 1
+    assert reached(database, of("beta_likeness", beta=1, variant="basic"), "beta") == 1
     assert reached(database, of("delta_disclosure", delta=9), "delta_above") is None
 
 
@@ -376,7 +376,7 @@ def test_pitfall_21_the_reference_is_the_original_table(database: Database) -> N
     """The suppressed class still counts; a value that the release lacks is missing from each of its classes."""
     classes(database, {"a": 2, "b": 2}, {"a": 2, "b": 2}, {"c": 2})
     for requirement, name, of_original, of_release in (
-        (of("beta_likeness", beta=0.3, kind="basic"), "beta", 0.25, 0),
+        (of("beta_likeness", beta=0.3, variant="basic"), "beta", 0.25, 0),
         (of("delta_disclosure", delta=9), "delta_above", None, 0),
     ):
         spec = spec_of(["q"], [requirement], sensitive=["s"])
@@ -430,8 +430,8 @@ def test_statements_of_check(database: Database) -> None:
 MODELS: list[Requirement] = [
     of("alpha_k_anonymity", alpha=0.5, k=2),
     of("p_sensitive_k_anonymity", p=2, k=2),
-    of("beta_likeness", beta=0.5, kind="basic"),
-    of("beta_likeness", beta=0.5, kind="enhanced"),
+    of("beta_likeness", beta=0.5, variant="basic"),
+    of("beta_likeness", beta=0.5, variant="enhanced"),
     of("delta_disclosure", delta=1),
     npd(1.5, 2, allow_positive=["2"]),
     npd(1, 3, allow_positive=["2", "1"], forbid_negative=["3"], c2=0.2),
@@ -471,8 +471,8 @@ def test_monotonicity(requirement: Requirement, one: list[int], other: list[int]
     ("requirement", "good", "bad"),
     [
         (of("alpha_k_anonymity", alpha=0.5, k=2), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
-        (of("beta_likeness", beta=0.5, kind="basic"), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
-        (of("beta_likeness", beta=0.5, kind="enhanced"), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
+        (of("beta_likeness", beta=0.5, variant="basic"), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
+        (of("beta_likeness", beta=0.5, variant="enhanced"), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
         (of("delta_disclosure", delta=0.7), [1, 1, 0, 0, 0], [9, 0, 0, 0, 0]),
         (npd(1.5, 2, allow_positive=["2"]), [1, 1, 0, 0, 0], [3, 0, 0, 0, 0]),
         (of("t_closeness", t=0.2, distance="ordered"), [1, 1, 0, 0, 0], [9, 0, 0, 0, 0]),
@@ -568,7 +568,7 @@ def test_values_are_revealed_only_when_asked_for(database: Database) -> None:
         (of("delta_disclosure", delta=0), "delta, above 0"),
         (of("t_closeness", t=0.1, distance="hierarchical"), "missing 'hierarchy'"),
         (of("t_closeness", t=0.1, hierarchy={"prefix": [1]}), "belongs to distance: hierarchical"),
-        (of("l_diversity", l=2, c2=0.1), "belongs to kind: npd_recursive"),
+        (of("l_diversity", l=2, c2=0.1), "belongs to variant: npd_recursive"),
         (npd(2, 1, allow_positive=["x"]), "at least 2"),
         (npd(2, 2), "npd_recursive needs values"),
         (npd(2, 2, forbid_negative=["x"]), "missing 'c2'"),

@@ -53,7 +53,7 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
         {"k_anonymity": {"column": "s1", "default": draw(st.integers(1, 4))}},
         {
             "l_diversity": {
-                "attribute": "s0", "kind": "entropy", "estimator": "grassberger",
+                "attribute": "s0", "variant": "entropy", "estimator": "grassberger",
                 "l": draw(st.sampled_from([1, 1.3, 1.9, 2, 2.5, 3])),
             }
         },
@@ -63,7 +63,7 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
         if draw(st.booleans()):
             alpha["values"] = draw(subsets)
         npd: dict[str, Any] = {
-            "attribute": "s0", "kind": "npd_recursive", "l": draw(st.integers(2, 4)),
+            "attribute": "s0", "variant": "npd_recursive", "l": draw(st.integers(2, 4)),
             "c": draw(st.sampled_from([0.5, 1, 2, 4])),
             "allow_positive": draw(subsets),
         }  # fmt: skip
@@ -72,8 +72,8 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
         found += [
             {"alpha_k_anonymity": alpha},
             {"l_diversity": npd},
-            {"beta_likeness": {"attribute": "s1", "beta": draw(st.sampled_from([0.5, 1, 3])), "kind": "basic"}},
-            {"beta_likeness": {"attribute": "s0", "beta": draw(st.sampled_from([0.5, 1, 3])), "kind": "enhanced"}},
+            {"beta_likeness": {"attribute": "s1", "beta": draw(st.sampled_from([0.5, 1, 3])), "variant": "basic"}},
+            {"beta_likeness": {"attribute": "s0", "beta": draw(st.sampled_from([0.5, 1, 3])), "variant": "enhanced"}},
             {"delta_disclosure": {"attribute": "s0", "delta": draw(st.sampled_from([0.5, 1, 2, 3]))}},
         ]
     chosen = draw(st.lists(st.sampled_from(range(len(found))), min_size=1, max_size=3, unique=True))
@@ -162,7 +162,7 @@ def test_what_is_released_is_what_check_confirms(shared_database: Database, fold
 def test_shares_of_persons_are_refused() -> None:
     """A person with several rows has several values: their shares do not add up to 1."""
     for requirement in (
-        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, "allow_positive": ["x"]}},
+        {"l_diversity": {"attribute": "s", "variant": "npd_recursive", "l": 2, "c": 2, "allow_positive": ["x"]}},
         {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 2}},
         {"beta_likeness": {"attribute": "s", "beta": 1}},
         {"delta_disclosure": {"attribute": "s", "delta": 1}},

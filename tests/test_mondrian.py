@@ -89,10 +89,10 @@ def problems(draw: st.DrawFn) -> MondrianProblem:
 FURTHER: list[list[Any]] = [
     [],
     [],
-    [{"l_diversity": {"attribute": "s0", "l": 2, "kind": "distinct"}}],
-    [{"l_diversity": {"attribute": "s0", "l": 1.5, "kind": "entropy"}}],
+    [{"l_diversity": {"attribute": "s0", "l": 2, "variant": "distinct"}}],
+    [{"l_diversity": {"attribute": "s0", "l": 1.5, "variant": "entropy"}}],
     [{"t_closeness": {"attribute": "s0", "t": 0.3}}],
-    [{"beta_likeness": {"attribute": "s0", "beta": 1.5, "kind": "basic"}}],
+    [{"beta_likeness": {"attribute": "s0", "beta": 1.5, "variant": "basic"}}],
 ]
 
 
@@ -340,7 +340,7 @@ def test_rows_with_null_are_suppressed_where_the_spec_says_so(database: Database
 def test_what_the_whole_table_violates_is_not_released(people: Database) -> None:
     for privacy, why in [
         ([{"k_anonymity": 61}], "fewer than k = 61"),
-        ([{"l_diversity": {"attribute": "s0", "l": 2.99, "kind": "entropy"}}], "all rows together violate"),
+        ([{"l_diversity": {"attribute": "s0", "l": 2.99, "variant": "entropy"}}], "all rows together violate"),
     ]:
         asked = {"sensitive": ["s0"], "privacy": privacy, "suppression": {"max_share": 0.9}}
         result = kanon_sql.anonymize(people.engine, spec(TWO, **asked))
@@ -424,10 +424,13 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
             "recoding.variant: unknown variant",
         ),
         (
-            {"recoding": {"method": "mondrian", "effort": "fast"}},
-            "recoding.effort: only the methods kk and local take it",
+            {"recoding": {"method": "mondrian", "variant": "fast"}},
+            "recoding.variant: mondrian has the variants strict and relaxed",
         ),
-        ({"recoding": {"method": "local", "variant": "strict"}}, "recoding.variant: only the method mondrian takes it"),
+        (
+            {"recoding": {"method": "local", "variant": "strict"}},
+            "recoding.variant: local has the variants fast and best",
+        ),
         (
             {"recoding": RELAXED, "sensitive": ["s0"], "privacy": MORE},
             "recoding.variant: relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and "
@@ -436,7 +439,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
         (
             {"recoding": {"variant": "strict"}},
-            "recoding.variant: full_domain searches as 'search' says; only the method mondrian takes it",
+            "recoding.variant: full_domain searches as 'search' says; only the methods cells, kk, local, mondrian and",
         ),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),

@@ -18,7 +18,7 @@ from kanon_sql.sql.statement import Statement
 
 L_AND_T = [
     {"k_anonymity": 3},
-    {"l_diversity": {"attribute": "dx", "l": 1.7, "kind": "entropy"}},
+    {"l_diversity": {"attribute": "dx", "l": 1.7, "variant": "entropy"}},
     {"t_closeness": {"attribute": "job", "t": 0.5}},
 ]
 CASES: dict[str, dict[str, Any]] = {

@@ -458,7 +458,10 @@ def test_a_source_beside_a_table_is_a_contradiction() -> None:
 def test_what_needs_a_table_with_a_name_is_refused() -> None:
     cases = [
         ({"ledger": {"table": "seen"}}, "ledger: a release is compared with earlier ones"),
-        ({"recoding": {"method": "local", "keep": "kept"}}, "recoding: keep: the recoding would be kept in memory"),
+        (
+            {"recoding": {"method": "local", "save_as": "kept"}},
+            "recoding.save_as: the recoding would be kept in memory",
+        ),
         (
             {"privacy": [{"m_invariance": {"attribute": "dx", "m": 2, "history": "seen"}}], "unit": "x", "keep": []},
             "m_invariance: a release is compared with earlier ones",

@@ -96,15 +96,15 @@ def test_inpatient_tables() -> None:
     anonymous = Oracle(
         lit.INPATIENTS,
         lit.INPATIENTS_4_ANONYMOUS,
-        [{"k_anonymity": {"k": 1}}, {"l_diversity": {"attribute": "condition", "l": 1, "kind": "distinct"}}],
+        [{"k_anonymity": {"k": 1}}, {"l_diversity": {"attribute": "condition", "l": 1, "variant": "distinct"}}],
     ).evaluate(lit.INPATIENTS_NODE)
     assert anonymous.achieved == {"k_anonymity": 4, "l_diversity:distinct:condition": 1}
     diverse = Oracle(
         lit.INPATIENTS,
         lit.INPATIENTS_3_DIVERSE,
         [
-            {"l_diversity": {"attribute": "condition", "l": 3, "kind": "distinct"}},
-            {"l_diversity": {"attribute": "condition", "l": 2.8, "kind": "entropy"}},
+            {"l_diversity": {"attribute": "condition", "l": 3, "variant": "distinct"}},
+            {"l_diversity": {"attribute": "condition", "l": 2.8, "variant": "entropy"}},
         ],
     ).evaluate(lit.INPATIENTS_NODE)
     assert diverse.satisfied
@@ -123,12 +123,12 @@ def test_recursive_ratio(case: lit.Recursive) -> None:
 
 @pytest.mark.parametrize(("counts", "parameters", "ok"), [*lit.RECURSIVE_VERDICTS, lit.RECURSIVE_BOUNDARY])
 def test_recursive_verdict(counts: tuple[int, ...], parameters: dict[str, float], ok: bool) -> None:
-    assert judge(l_diversity(kind="recursive", **parameters), as_rows(counts))[1] is ok
+    assert judge(l_diversity(variant="recursive", **parameters), as_rows(counts))[1] is ok
 
 
 @pytest.mark.parametrize(("counts", "l", "ok"), lit.ENTROPY_VERDICTS)
 def test_entropy_verdict(counts: tuple[int, ...], l: int, ok: bool) -> None:  # noqa: E741
-    assert judge(l_diversity(kind="entropy", l=l), as_rows(counts))[1] is ok
+    assert judge(l_diversity(variant="entropy", l=l), as_rows(counts))[1] is ok
 
 
 @pytest.mark.parametrize("case", lit.T_CLOSENESS)
@@ -145,11 +145,11 @@ def test_equal_distance(case: lit.Distance) -> None:
 
 def test_null_is_no_protective_value_but_a_value_of_the_distribution() -> None:
     rows: list[Row] = [{"s": None}, {"s": None}, {"s": "x"}]
-    assert judge(l_diversity(kind="distinct", l=2), rows) == (1, False)
-    assert judge(l_diversity(kind="entropy", l=2), rows) == (0.0, False)
-    assert judge(l_diversity(kind="recursive", l=1, c=2), rows) == (1.0, True)
-    assert judge(l_diversity(kind="entropy", l=1), rows[:2]) == (0.0, True)
-    assert judge(l_diversity(kind="recursive", l=1, c=2), rows[:2]) == (math.inf, False)
+    assert judge(l_diversity(variant="distinct", l=2), rows) == (1, False)
+    assert judge(l_diversity(variant="entropy", l=2), rows) == (0.0, False)
+    assert judge(l_diversity(variant="recursive", l=1, c=2), rows) == (1.0, True)
+    assert judge(l_diversity(variant="entropy", l=1), rows[:2]) == (0.0, True)
+    assert judge(l_diversity(variant="recursive", l=1, c=2), rows[:2]) == (math.inf, False)
     assert judge({"t_closeness": {"attribute": "s", "t": 0.5}}, rows[:1], {None: 2, "x": 1})[0] == pytest.approx(1 / 3)
 
 
@@ -157,18 +157,18 @@ def test_a_unit_counts_once() -> None:
     rows: list[Row] = [{"s": "x", "u": 1}, {"s": "x", "u": 1}, {"s": "y", "u": 2}, {"s": "z", "u": None}]
     assert judge(K2, rows, unit="u") == (2, True)
     assert frequencies(rows, "s", "u") == {"x": 1, "y": 1}
-    entropy, ok = judge(l_diversity(kind="entropy", l=2), rows, unit="u")
+    entropy, ok = judge(l_diversity(variant="entropy", l=2), rows, unit="u")
     assert ok
     assert entropy == pytest.approx(math.log(2))
 
 
 def test_a_value_that_every_unit_holds_protects_nobody() -> None:
     rows: list[Row] = [{"s": "x", "u": 1}, {"s": "y", "u": 1}, {"s": "x", "u": 2}, {"s": "z", "u": 2}]
-    assert judge(l_diversity(kind="distinct", l=2), rows, unit="u") == (1, False)
-    assert judge(l_diversity(kind="entropy", l=2), rows, unit="u") == (0.0, False)
-    assert judge(l_diversity(kind="recursive", l=2, c=9), rows, unit="u") == (math.inf, False)
-    assert judge(l_diversity(kind="distinct", l=2), rows) == (3, True)
-    assert judge(l_diversity(kind="distinct", l=1), rows, unit="u") == (1, True)
+    assert judge(l_diversity(variant="distinct", l=2), rows, unit="u") == (1, False)
+    assert judge(l_diversity(variant="entropy", l=2), rows, unit="u") == (0.0, False)
+    assert judge(l_diversity(variant="recursive", l=2, c=9), rows, unit="u") == (math.inf, False)
+    assert judge(l_diversity(variant="distinct", l=2), rows) == (3, True)
+    assert judge(l_diversity(variant="distinct", l=1), rows, unit="u") == (1, True)
 
 
 def test_entropy_of_nothing_is_zero() -> None:

@@ -431,7 +431,7 @@ AGES = [(number, 20 + number, "fg"[number % 2]) for number in range(12)]
 """Whose, how old, and what they have."""
 CUTS: dict[str, Any] = {
     "version": 1, "source": "secret.ages", "release": "open.released", "quasi_identifiers": {"age": None},
-    "recoding": {"method": "mondrian", "keep": "learned"}, "privacy": [{"k_anonymity": 3}],
+    "recoding": {"method": "mondrian", "save_as": "learned"}, "privacy": [{"k_anonymity": 3}],
 }  # fmt: skip
 SEQUENCE: dict[str, Any] = {
     "version": 1, "source": "secret.ages", "release": "open.sequence", "unit": "who",
@@ -488,7 +488,7 @@ def _ends(stage: Any, told: str, *_: Any) -> None:
 VERBS: dict[str, Callable[[Any], Any]] = {
     "parties": _of_parties,
     "local": lambda engine: kanon_sql.anonymize(
-        engine, kanon_sql.Spec.from_dict({**LOCAL, "recoding": {"method": "local", "keep": "learned"}})
+        engine, kanon_sql.Spec.from_dict({**LOCAL, "recoding": {"method": "local", "save_as": "learned"}})
     ),
     "mondrian": lambda engine: kanon_sql.anonymize(
         engine, kanon_sql.Spec.from_dict({**LOCAL, "recoding": "mondrian"})
@@ -501,20 +501,34 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "tabulate": lambda engine: kanon_sql.tabulate(
         engine,
         kanon_sql.TableSpec.from_dict(
-            {**MORE, "release": "open.released", "dimensions": {"q": None, "s": None}, "rules": {"threshold": 5}}
+            {
+                **MORE,
+                "kind": "table",
+                "release": "open.released",
+                "dimensions": {"q": None, "s": None},
+                "rules": {"threshold": 5},
+            }
         ),
     ),
     "perturb": lambda engine: kanon_sql.perturb(
         engine,
         kanon_sql.PerturbSpec.from_dict(
-            {**MORE, "release": "open.released", "key": "who", "perturb": {"n": {"noise": 0.5}}, "keep": ["s"]}
+            {
+                **MORE,
+                "kind": "perturbed",
+                "release": "open.released",
+                "key": "who",
+                "perturb": {"n": {"noise": 0.5}},
+                "keep": ["s"],
+            }
         ),
     ),
     "cloak": lambda engine: kanon_sql.cloak(
         engine,
         kanon_sql.CloakSpec.from_dict(
             {
-                **MORE, "release": "open.released", "unit": "who", "k": 3, "suppression": {"max_share": 0.2},
+                **MORE, "kind": "positions",
+                "release": "open.released", "unit": "who", "k": 3, "suppression": {"max_share": 0.2},
                 "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
             }
         ),
@@ -658,8 +672,8 @@ def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.M
 def test_what_holds_no_values_of_the_source_is_kept_without_a_warning(server: Server) -> None:
     """Levels, and the classes of a release."""
     server.clear()
-    plain = {**SPEC, "recoding": {"keep": "learned"}}
-    for asked in (plain, {**SPEC, "recoding": {"method": "local", "keep": "learned"}}):
+    plain = {**SPEC, "recoding": {"save_as": "learned"}}
+    for asked in (plain, {**SPEC, "recoding": {"method": "local", "save_as": "learned"}}):
         result = server.run(asked)
         assert result.passed
         assert "readable_by_others" not in codes(result)

@@ -123,7 +123,7 @@ def expected_release(oracle: Oracle, node: Any, columns: Sequence[str]) -> Count
 
 def with_rows(problem: RandomProblem, rows: Rows, diversity: int | None) -> RandomProblem:
     """The problem of other rows, which have a sensitive attribute s, perhaps to be diverse."""
-    asked = [] if diversity is None else [{"l_diversity": {"attribute": "s", "l": diversity, "kind": "distinct"}}]
+    asked = [] if diversity is None else [{"l_diversity": {"attribute": "s", "l": diversity, "variant": "distinct"}}]
     return replace(problem, rows=[dict(row) for row in rows], requirements=[*problem.requirements, *asked])
 
 

@@ -396,7 +396,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
     [
         ({"unit": "id", "identifiers": []}, "unit: who has rows at several parties"),
         ({"recoding": "local"}, "recoding: local"),
-        ({"recoding": {"method": "full_domain", "keep": "kept"}}, "recoding.keep"),
+        ({"recoding": {"method": "full_domain", "save_as": "kept"}}, "recoding.save_as"),
         ({"ledger": "kanon_sql_ledger"}, "ledger: releases are compared"),
         ({"suppression": {"max_rows": 4, "style": "mask"}}, "suppression.style: mask"),
         ({"source": {"file": "people.parquet"}}, "one file would be read for every party"),
@@ -407,7 +407,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
         ({"search": {}}, "search.metric: loss"),
         ({"search": {"metric": "entropy"}}, "search.metric: entropy"),
         ({"quasi_identifiers": {"job": {"table": "jobs"}}}, "a hierarchy in a table"),
-        ({"privacy": [{"l_diversity": {"attribute": "ill", "l": 2, "kind": "entropy"}}]}, "is judged by values"),
+        ({"privacy": [{"l_diversity": {"attribute": "ill", "l": 2, "variant": "entropy"}}]}, "is judged by values"),
         ({"privacy": [{"l_diversity": {"attribute": "ill", "l": 2, "quasi_identifiers": ["job"]}}]}, "other columns"),
         ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["job"]}}]}, "classes of other columns"),
         ({"privacy": [{"k_anonymity": {"column": "ill", "default": 3}}]}, "is judged by values"),
@@ -456,7 +456,9 @@ def test_one_sensitive_value_of_two_types_is_not_two_values(one: str, two: str) 
     for connection, kind in zip(connections, (one, two), strict=True):
         connection.execute(f"CREATE TABLE people (job VARCHAR, town VARCHAR, ill {kind}, id VARCHAR)")
         connection.execute("INSERT INTO people SELECT 'cook', 'rome', 1, i FROM range(4) AS t(i)")
-    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    asked = spec(
+        privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "variant": "distinct"}}]
+    )
     engines = [kanon_sql.connect(connection) for connection in connections]
     with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
         kanon_sql.plan_parties(engines, asked)
@@ -478,7 +480,9 @@ def test_one_binary_fraction_of_two_texts_is_not_two_values(kinds: Sequence[str]
     for connection, kind, value in zip(connections, kinds, values, strict=True):
         connection.execute(f"CREATE TABLE people (job VARCHAR, town VARCHAR, ill {kind}, id VARCHAR)")
         connection.execute(f"INSERT INTO people SELECT 'cook', 'rome', {value}, i FROM range(4) AS t(i)")
-    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    asked = spec(
+        privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "variant": "distinct"}}]
+    )
     with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
         kanon_sql.plan_parties([kanon_sql.connect(connection) for connection in connections], asked)
 
@@ -492,7 +496,9 @@ def test_binary_fractions_of_one_party_are_not_counted_either() -> None:
         "CREATE TABLE people AS SELECT CAST(i AS VARCHAR) AS id, 'rome' AS town, "
         "CASE WHEN i < 2 THEN 1 ELSE -1 END * CAST('nan' AS DOUBLE) AS ill FROM range(4) AS t(i)"
     )
-    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    asked = spec(
+        privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "variant": "distinct"}}]
+    )
     with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
         kanon_sql.plan_parties([kanon_sql.connect(one), kanon_sql.connect(two)], asked, split="vertical", key="id")
 

@@ -35,6 +35,7 @@ from kanon_sql.testing import as_text
 
 BASE: dict[str, Any] = {
     "version": 1,
+    "kind": "perturbed",
     "source": "people",
     "release": "masked",
     "key": "id",
@@ -77,7 +78,7 @@ METHODS: list[dict[str, Any]] = [
     {"age": {"noise": {"share": 0.3, "decimals": 0}}},
     {"pay": {"noise": {"share": 0.3, "decimals": 3}}},
     {"pay": {"noise": {"share": 0.3, "decimals": 0}}},
-    {"age": {"noise": {"share": 0.3, "kind": "multiplicative", "decimals": 1}}},
+    {"age": {"noise": {"share": 0.3, "variant": "multiplicative", "decimals": 1}}},
     {"age": {"rank_swap": {"share": 0.1}}},
     {"pay": {"rank_swap": {"share": 1}}},
     {"born": {"rank_swap": {"share": 0.05}}},
@@ -291,7 +292,7 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     columns = {"quasi_identifiers": {"sex": {}}, "sensitive": ["age"]}
     invariant = kanon_sql.Spec.from_dict({**released, **columns, "privacy": [invariance]})
     position = {"columns": ["age", "sex"], "bounds": [0, 0, 64, 64], "depth": 1}
-    cloaked = kanon_sql.CloakSpec.from_dict({**released, "position": position, "k": 2})
+    cloaked = kanon_sql.CloakSpec.from_dict({**released, "kind": "positions", "position": position, "k": 2})
     for judge in (
         lambda: kanon_sql.check(database.engine, own, "masked"),
         lambda: kanon_sql.check(database.engine, own, "people", republication=since_untrue),
@@ -461,7 +462,7 @@ def test_on_the_command_line(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT row_number() OVER () AS id, * FROM visits")
     (clinic / "masking.yml").write_text(
-        "version: 1\nsource: people\nrelease: masked\nkey: id\nperturb:\n  age: {noise: 0.3}\n"
+        "version: 1\nkind: perturbed\nsource: people\nrelease: masked\nkey: id\nperturb:\n  age: {noise: 0.3}\n"
         "  diagnosis: {pram: {retain: 0.7}}\nkeep: [zip]\nlinkage: {columns: [age, zip], most: 0.9}\n"
     )
     result = run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb")
@@ -483,7 +484,8 @@ def test_on_the_command_line(clinic: Path) -> None:
 def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
     """Also one that is made of the manifest, which is otherwise that of a release that meets its requirements."""
     (clinic / "masking.yml").write_text(
-        "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.3}}\nkeep: [zip]\n"
+        "version: 1\nkind: perturbed\nsource: visits\nrelease: masked\nkey: name\n"
+        "perturb: {age: {noise: 0.3}}\nkeep: [zip]\n"
     )
     (clinic / "run.json").write_text(
         run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb", "--format", "json", "-q").stdout

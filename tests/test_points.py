@@ -134,7 +134,8 @@ def test_labels_are_those_of_cloaked_positions(database: Database, kind: str) ->
         own = {"bounds": bounds, "depths": [depth]}
         assert kanon_sql.anonymize(database.engine, spec_of(own, quasi_identifiers={"place": {}})).passed
         cloak = {
-            "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "k": 2,
+            "version": 1, "kind": "positions",
+            "source": "rows", "release": "cloaked", "unit": "who", "k": 2,
             "position": {"columns": ["x", "y"], "bounds": bounds, "depth": depth, "coarsest": depth},
         }  # fmt: skip
         assert kanon_sql.cloak(database.engine, kanon_sql.CloakSpec.from_dict(cloak)).passed
@@ -343,10 +344,10 @@ def test_earlier_releases_are_compared_where_their_cells_are_the_same(database: 
 @pytest.mark.slow
 def test_a_recoding_is_kept_for_the_same_cells_alone(database: Database) -> None:
     stored(database, crowd(*FAR))
-    spec = spec_of(recoding={"method": "local", "keep": "learned"}, search=None)
+    spec = spec_of(recoding={"method": "local", "save_as": "learned"}, search=None)
     assert kanon_sql.anonymize(database.engine, spec).passed
     assert kanon_sql.apply(database.engine, spec, "learned", release="again").passed
-    other = spec_of({"bounds": [-2, 0, 2, 8]}, recoding={"method": "local", "keep": "learned"}, search=None)
+    other = spec_of({"bounds": [-2, 0, 2, 8]}, recoding={"method": "local", "save_as": "learned"}, search=None)
     with pytest.raises(KanonError, match=r"place.*is not the one that learned was learned with"):
         kanon_sql.apply(database.engine, other, "learned", release="again")
 
@@ -501,6 +502,7 @@ def test_a_sensitive_attribute_or_a_dimension_is_no_point(database: Database) ->
         kanon_sql.TableSpec.from_dict(
             {
                 "version": 1,
+                "kind": "table",
                 "source": "rows",
                 "dimensions": {"place": {"hierarchy": {"point": POINT}}},
                 "rules": {"threshold": 3},

@@ -158,7 +158,8 @@ def test_rows_are_added_up_in_32_bits_where_all_of_them_fit(
 
     monkeypatch.setattr(evaluator.NodeStatements, "__init__", larger)
     asked = spec(
-        privacy=[{"k_anonymity": 3}, {"l_diversity": {"attribute": "s", "l": 2, "kind": "distinct"}}], sensitive=["s"]
+        privacy=[{"k_anonymity": 3}, {"l_diversity": {"attribute": "s", "l": 2, "variant": "distinct"}}],
+        sensitive=["s"],
     )
     texts = sent(monkeypatch)
     with postgres.connect() as engine:

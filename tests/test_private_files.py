@@ -249,7 +249,7 @@ WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]]
     "check": (SPEC, [("check", "spec.yml", *ON, "--table", "visits", "-o", "r.html")], {"r.html": 0o600}),
     "plan": (SPEC, [("plan", "spec.yml", *ON, "-o", "r.html")], {"r.html": 0o600}),
     "anonymize": (
-        {**SPEC, "recoding": {"keep": "learned"}},
+        {**SPEC, "recoding": {"save_as": "learned"}},
         [
             ("anonymize", "spec.yml", *ON, "-o", "r.html", "--show", "distributions", "--manifest", "m.json"),
             ("release", "apply", "spec.yml", "learned", *ON, "-o", "r2.html", "--manifest", "m2.json"),

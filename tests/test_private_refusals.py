@@ -22,7 +22,7 @@ from kanon_sql.errors import KanonError, SpecError, UnsupportedError
         ({}, {"recoding": "local"}, "recoding: differential_privacy needs levels that do not depend on the rows"),
         ({}, {"recoding": "mondrian"}, "recoding: differential_privacy needs levels"),
         ({}, {"recoding": "cells"}, "recoding: differential_privacy needs levels"),
-        ({}, {"recoding": {"method": "full_domain", "keep": "kept"}}, "recoding: differential_privacy needs levels"),
+        ({}, {"recoding": {"method": "full_domain", "save_as": "kept"}}, "recoding: differential_privacy needs levels"),
         ({}, {"search": {"algorithm": "datafly"}}, "this search looks at the rows without a budget"),
         ({}, {"search": {"metric": "entropy"}}, "this search looks at the rows without a budget"),
         ({}, {"suppression": {"max_share": 0.1}}, "every class below k is dropped"),

@@ -328,7 +328,7 @@ def test_beside_other_requirements(database: Database) -> None:
     database.table("people", ["q", "s", "who"], rows)
     others: list[dict[str, Any]] = [
         {"profitability": {"benefit": 8, "loss": 9, "gain": 4, "cost": 1}},
-        {"l_diversity": {"attribute": "s", "l": 1.2, "kind": "entropy"}},
+        {"l_diversity": {"attribute": "s", "l": 1.2, "variant": "entropy"}},
         {"t_closeness": {"attribute": "s", "t": 0.6}},
         {"k_anonymity": 2},
     ]

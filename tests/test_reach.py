@@ -198,7 +198,7 @@ def test_suppression_may_make_it_possible(database: Database) -> None:
     """9 x, 3 y: l = 2 by entropy is out of reach, but not once six rows with x may go."""
     rows = [("a", "x")] * 6 + [("b", "x"), ("b", "y")] * 3
     database.table("people", ["q", "s"], rows)
-    asked = {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}}
+    asked = {"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}}
 
     def planned(limit: int) -> kanon_sql.Result:
         spec = spec_of(asked, unit=None, quasi_identifiers={"q": None}, suppression=suppressing(limit))

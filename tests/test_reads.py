@@ -219,13 +219,13 @@ def at_two_parties(engine: Engine, table: str, **options: Any) -> Any:
     return kanon_sql.plan_parties([engine, kanon_sql.connect(other)], asked, **options)
 
 
-CELLS = {"version": 1, "dimensions": {"age": {}}, "rules": {"threshold": 2}}
-NOISE = {"version": 1, "release": "noisy", "key": "id", "perturb": {"age": {"noise": 0.9}}}
+CELLS = {"version": 1, "kind": "table", "dimensions": {"age": {}}, "rules": {"threshold": 2}}
+NOISE = {"version": 1, "kind": "perturbed", "release": "noisy", "key": "id", "perturb": {"age": {"noise": 0.9}}}
 READERS: dict[str, Callable[[Engine, str], Any]] = {
     "plan": lambda engine, table: kanon_sql.plan(engine, quiet(table)),
     "anonymize": lambda engine, table: kanon_sql.anonymize(engine, quiet(table)),
     "apply": lambda engine, table: kanon_sql.apply(
-        learned(engine, recoding={"keep": "kept"}), quiet("good"), "kept", source=table, release="more"
+        learned(engine, recoding={"save_as": "kept"}), quiet("good"), "kept", source=table, release="more"
     ),
     "refresh": lambda engine, table: refreshed(engine, inserted=table),
     "refresh, rows that leave": lambda engine, table: refreshed(engine, deleted=table),
@@ -301,7 +301,7 @@ def clickhouse(merging: Any) -> Iterator[Any]:
         yield engine
 
 
-TABLE = {"version": 1, "dimensions": {"age": {}}, "rules": {"threshold": 2}}
+TABLE = {"version": 1, "kind": "table", "dimensions": {"age": {}}, "rules": {"threshold": 2}}
 CLICKHOUSE = pytest.mark.xdist_group("clickhouse")
 
 

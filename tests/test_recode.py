@@ -23,7 +23,7 @@ from kanon_sql.verbs.sqlmesh import audits
 OTHERS = 70
 """Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
 
-BEST = {"method": "local", "effort": "best"}
+BEST = {"method": "local", "variant": "best"}
 
 TREE = {"south": {"s1": ["a", "b"], "s2": ["c", "d"]}, "north": {"n1": ["e"], "n2": ["f"]}}
 
@@ -304,8 +304,8 @@ def test_dbt_writes_levels_alone_and_says_what_to_do(visits: Database, tmp_path:
         "it as a source); use recoding: full_domain"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["dbt_project.yml"]
-    with pytest.raises(SpecError, match=r"recoding\.keep: the model that is written is the recoding"):
-        dbt(visits.engine, spec(recoding={"keep": "learned"}), tmp_path)
+    with pytest.raises(SpecError, match=r"recoding\.save_as: the model that is written is the recoding"):
+        dbt(visits.engine, spec(recoding={"save_as": "learned"}), tmp_path)
 
 
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "cells"])
@@ -333,11 +333,11 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
     [
         ({"recoding": "xyz"}, "recoding.method: unknown recoding; expected one of full_domain, cells, cover"),
         (
-            {"recoding": {"method": "local", "effort": "slow"}},
-            "recoding.effort: unknown effort; expected one of fast, best",
+            {"recoding": {"method": "local", "variant": "slow"}},
+            "recoding.variant: unknown variant; expected one of fast, best, strict",
         ),
         ({"recoding": {"method": "local", "begin": "both"}}, "recoding.begin: unknown key"),
-        ({"recoding": {"effort": "fast"}}, "recoding.effort: full_domain searches as 'search' says"),
+        ({"recoding": {"variant": "fast"}}, "recoding.variant: full_domain searches as 'search' says"),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "search.algorithm: k_optimize cuts the domains"),
     ],

@@ -22,7 +22,7 @@ from kanon_sql.report.recoding import recoding_in_words
 
 def lasting(case: Case) -> list[dict[str, Any]]:
     """The requirements that hold of every class that contains one that satisfies: k, and distinct l."""
-    return [item for item in case.problem.requirements if item.get("l_diversity", {}).get("kind") != "entropy"]
+    return [item for item in case.problem.requirements if item.get("l_diversity", {}).get("variant") != "entropy"]
 
 
 def bound_of(database: Database, asked: kanon_sql.Spec) -> tuple[dict[str, Any], float]:

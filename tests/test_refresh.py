@@ -40,7 +40,7 @@ SPEC: dict[str, Any] = {
     "warnings": {"rows_not_persons": "allow"},
 }
 
-GRASSBERGER = {"l_diversity": {"attribute": "disease", "l": 2, "kind": "entropy", "estimator": "grassberger"}}
+GRASSBERGER = {"l_diversity": {"attribute": "disease", "l": 2, "variant": "entropy", "estimator": "grassberger"}}
 
 
 def spec(**changes: Any) -> kanon_sql.Spec:
@@ -369,7 +369,7 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
     [
         ({"privacy": [{"t_closeness": {"attribute": "disease", "t": 0.5}}]}, "changes as the table grows"),
         ({"recoding": "local"}, "use recoding: full_domain"),
-        ({"recoding": {"keep": "learned"}}, "leave 'keep' out"),
+        ({"recoding": {"save_as": "learned"}}, "leave 'save_as' out"),
         ({"suppression": {"max_share": 0.1, "style": "mask"}}, "use style: drop"),
         ({"ledger": "ledger"}, "leave it out"),
         ({"state": None}, "increments need a state"),

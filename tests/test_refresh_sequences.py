@@ -420,7 +420,7 @@ def levels_of_persons(
     promise = PROMISES["persons' values" if kind != "rows" else "values"]
     clinic = Clinic(subject, 0, promise, policy)
     given = spec_of(promise, policy, limit, "value", clinic.release, clinic.schema).to_dict()
-    given["privacy"][1]["l_diversity"]["kind"] = "entropy" if kind == "entropy" else "distinct"
+    given["privacy"][1]["l_diversity"]["variant"] = "entropy" if kind == "entropy" else "distinct"
     clinic.spec = kanon_sql.Spec.from_dict(given)
     first, *between, last = map(rows_of, days)
     try:

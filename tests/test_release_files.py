@@ -668,7 +668,7 @@ def test_other_engines_refuse_and_say_why(folder: Path) -> None:
     ("changes", "said"),
     [
         ({"ledger": "releases"}, "a ledger compares releases that are tables of one database"),
-        ({"recoding": {"keep": "kept"}}, "recoding.keep is a table beside the release"),
+        ({"recoding": {"save_as": "kept"}}, "recoding.save_as is a table beside the release"),
         (
             {"unit": "person", "privacy": [{"m_invariance": {"attribute": "dx", "m": 2, "history": "h"}}]},
             "m_invariance remembers its releases in tables",

@@ -170,7 +170,7 @@ def test_a_recoding_is_applied_to_the_year_that_it_was_learned_in(
     clock(2026)
     drafted, engine = written(connection), kanon_sql.connect(connection)
     method = {} if recoding == "full_domain" else {"method": recoding}
-    learning = kanon_sql.Spec.from_dict({**drafted, "recoding": {**method, "keep": "learned"}})
+    learning = kanon_sql.Spec.from_dict({**drafted, "recoding": {**method, "save_as": "learned"}})
     assert kanon_sql.anonymize(connection, learning).passed
     clock(2027)
     again = {**drafted, "recoding": method or "full_domain"}
@@ -314,7 +314,7 @@ def test_the_name_stands_for_a_year_in_quasi_identifiers_alone(connection: duckd
     with pytest.raises(SpecError, match="unknown name"):
         kanon_sql.plan(connection, kanon_sql.Spec.from_dict({**given, "quasi_identifiers": quoted}))
     table = {
-        "version": 1, "source": "patients", "release": "cells",
+        "version": 1, "kind": "table", "source": "patients", "release": "cells",
         "dimensions": {"birth_year": {"hierarchy": {"sql": ["x < release_year"]}}},
         "rules": {"threshold": 3},
     }  # fmt: skip

@@ -33,8 +33,8 @@ SPEC: dict[str, Any] = {
     "keep": ["charge"],
     "privacy": [
         {"k_anonymity": 3},
-        {"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}},
-        {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
+        {"l_diversity": {"attribute": "dx", "l": 2, "variant": "entropy"}},
+        {"l_diversity": {"attribute": "dx", "l": 2, "variant": "recursive", "c": 3}},
         {"t_closeness": {"attribute": "dx", "t": 0.7}},
     ],
     "suppression": {"max_share": 0.3},

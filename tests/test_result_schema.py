@@ -30,7 +30,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["diagnosis"],
     "privacy": [
         {"k_anonymity": {"k": 4}},
-        {"l_diversity": {"attribute": "diagnosis", "l": 2, "kind": "distinct"}},
+        {"l_diversity": {"attribute": "diagnosis", "l": 2, "variant": "distinct"}},
         {"t_closeness": {"attribute": "diagnosis", "t": 0.6}},
     ],
     "suppression": {"max_share": 0.1, "style": "mask"},
@@ -90,9 +90,9 @@ def test_intervals_follow_it(engine: Engine) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("effort", ["fast", "best"])
 def test_local_recodings_follow_it(engine: Engine, effort: str) -> None:
-    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "local", "effort": effort}})
+    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "local", "variant": effort}})
     assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
-    assert validated(anonymize(engine, spec))["recoding"]["effort"] == effort
+    assert validated(anonymize(engine, spec))["recoding"]["variant"] == effort
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_suppressed_cells_follow_it(engine: Engine) -> None:
 
 @pytest.mark.slow
 def test_subtree_recoding_follows_it(engine: Engine) -> None:
-    recoding = {"method": "subtree", "direction": "bottom_up", "classify": "diagnosis"}
+    recoding = {"method": "subtree", "variant": "bottom_up", "classify": "diagnosis"}
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": recoding})
     assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
     told = validated(anonymize(engine, spec))["recoding"]
@@ -132,7 +132,7 @@ def test_subtree_recoding_follows_it(engine: Engine) -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
+    "kind", [{"variant": "entropy"}, {"variant": "recursive", "c": 1.0}, {"variant": "recursive", "c": 3.0}]
 )
 def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> None:
     privacy = [{"l_diversity": {"attribute": "diagnosis", "l": 2, **kind}}]

@@ -110,11 +110,11 @@ EVERY_KIND: list[dict[str, Any]] = [
     {"beta_likeness": {"attribute": "s", "beta": 1}},
     {"delta_disclosure": {"attribute": "s", "delta": 1}},
     {"bayes_optimal": {"attribute": "s", "theta": 0.5}},
-    {"kk_anonymity": {"k": 2, "kind": "global_1k"}},
+    {"kk_anonymity": {"k": 2, "variant": "global_1k"}},
     {"l_diversity": {"attribute": "s", "l": 2}},
-    {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
-    {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 2, "quasi_identifiers": ["q"]}},
-    {"l_diversity": {"attribute": "s", "l": 2, "kind": "npd_recursive", "c": 2, "allow_positive": ["x"]}},
+    {"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}},
+    {"l_diversity": {"attribute": "s", "l": 2, "variant": "recursive", "c": 2, "quasi_identifiers": ["q"]}},
+    {"l_diversity": {"attribute": "s", "l": 2, "variant": "npd_recursive", "c": 2, "allow_positive": ["x"]}},
     {"t_closeness": {"attribute": "s", "t": 0.5}},
     {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered"}},
     {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered", "reference": "release"}},
@@ -197,7 +197,14 @@ def test_a_reader_of_a_release_alone_learns_that_it_is_untrue(server: tuple[Any,
     """Without the right to the manifest: the mark of the table itself says so."""
     subject, url = server
     subject.table("numbered", {"i": "integer", "n": "integer"}, [(number, 100 * number) for number in range(30)])
-    masking = {"version": 1, "source": "numbered", "release": "masked", "key": "i", "perturb": {"n": {"noise": 0.5}}}
+    masking = {
+        "version": 1,
+        "kind": "perturbed",
+        "source": "numbered",
+        "release": "masked",
+        "key": "i",
+        "perturb": {"n": {"noise": 0.5}},
+    }
     spec = kanon_sql.Spec.from_dict(SPEC)
     by_number = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": {"n": None}, "sensitive": []})
     try:

@@ -29,7 +29,7 @@ SPEC: dict[str, Any] = {
     "source": "people",
     "quasi_identifiers": {"age": {"intervals": [5, 10, 30]}, "zip": {"prefix": [2, 1]}, "sex": {}},
     "sensitive": ["dx"],
-    "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}}],
+    "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2, "variant": "entropy"}}],
     "suppression": {"max_share": 0.4},
 }
 

@@ -96,7 +96,14 @@ def test_nor_as_persons_of_a_table_of_counts_or_of_a_population() -> None:
         connection.execute("CREATE TABLE people (q VARCHAR, u INTERVAL)")
         connection.execute("INSERT INTO people VALUES ('a', INTERVAL 1 DAY), ('a', INTERVAL 24 HOUR)")
         engine = kanon_sql.connect(connection)
-        counts = {"version": 1, "source": "people", "release": "counts", "dimensions": {"q": None}, "unit": "u"}
+        counts = {
+            "version": 1,
+            "kind": "table",
+            "source": "people",
+            "release": "counts",
+            "dimensions": {"q": None},
+            "unit": "u",
+        }
         table = kanon_sql.TableSpec.from_dict({**counts, "rules": {"threshold": 2}})
         k_map = spec(sensitive=[], privacy=[{"k_map": {"k": 2, "population": "people", "person": "u"}}])
         for refused in (lambda: kanon_sql.tabulate(engine, table), lambda: kanon_sql.check(engine, k_map, "people")):

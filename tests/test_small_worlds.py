@@ -132,7 +132,7 @@ def as_values(item: Requirement, tables: Tables) -> Requirement:
 
 
 def same_measure(item: Requirement, one: float | None, other: float | None) -> bool:
-    if item.parameters.get("kind") == "entropy" and other is not None:
+    if item.parameters.get("variant") == "entropy" and other is not None:
         other = math.exp(other)
     other = None if other is None or math.isinf(other) else other
     return one is other is None or (one is not None and other is not None and math.isclose(one, other, abs_tol=1e-9))

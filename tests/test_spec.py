@@ -68,7 +68,7 @@ def test_the_example_loads_completely() -> None:
     assert spec.quasi_identifiers["diagnosis_group"].weight == 2.0
     assert spec.privacy == (
         KAnonymityRequirement(k=5),
-        LDiversityRequirement(attribute="diagnosis", l=3, kind="distinct"),
+        LDiversityRequirement(attribute="diagnosis", l=3, variant="distinct"),
         TClosenessRequirement(attribute="diagnosis", t=0.3),
         KMapRequirement(population=("census",), k=5),
         DeltaPresenceRequirement(population=("census",), delta_max=0.5),

@@ -71,7 +71,7 @@ def test_the_same_requirement_twice() -> None:
         privacy=[
             {"k_anonymity": 2},
             {"l_diversity": diverse},
-            {"l_diversity": {**diverse, "kind": "entropy"}},
+            {"l_diversity": {**diverse, "variant": "entropy"}},
             {"l_diversity": {**diverse, "attribute": "dy"}},
         ],
     )
@@ -90,7 +90,7 @@ def test_all_quasi_identifiers_are_no_set_of_their_own() -> None:
 
 def test_requirements_of_one_attribute_list_the_same_values() -> None:
     """What a value is, is looked up once: one requirement would be judged by the list of the other."""
-    disclosed = {"attribute": "dx", "l": 2, "kind": "npd_recursive", "c": 2, "allow_positive": ["flu", "cold"]}
+    disclosed = {"attribute": "dx", "l": 2, "variant": "npd_recursive", "c": 2, "allow_positive": ["flu", "cold"]}
     listed = {**disclosed, "allow_positive": ["cold", "flu"], "others_as_quasi_identifiers": True}
     tree = {"a": ["flu", "cold"], "b": ["hiv"]}
     close = {"attribute": "dx", "t": 0.2, "distance": "hierarchical", "hierarchy": {"tree": tree}}
@@ -114,8 +114,8 @@ def test_requirement_values() -> None:
         sensitive=["dx"],
         privacy=[
             {"k_anonymity": 1},
-            {"l_diversity": {"attribute": "dx", "l": 2.5, "kind": "entropy"}},
-            {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
+            {"l_diversity": {"attribute": "dx", "l": 2.5, "variant": "entropy"}},
+            {"l_diversity": {"attribute": "dx", "l": 2, "variant": "recursive", "c": 3}},
             {"t_closeness": {"attribute": "dx", "t": 1, "reference": "release"}},
         ],
     )

@@ -19,7 +19,7 @@ WORDS = [
     "version", "source", "release", "unit", "identifiers", "quasi_identifiers", "sensitive", "keep", "privacy",
     "suppression", "search", "nulls", "query", "file", "table", "intervals", "origin", "bottom", "top", "prefix",
     "dates", "tree", "sql", "minimum_level", "maximum_level", "weight", "k_anonymity", "l_diversity", "t_closeness",
-    "k", "l", "c", "t", "kind", "attribute", "reference", "limit", "max_rows", "max_share",
+    "k", "l", "c", "t", "kind", "variant", "attribute", "reference", "limit", "max_rows", "max_share",
     "style", "algorithm", "metric", "prefer", "seed",
     "day", "month", "recursive", "entropy", "*", "<<", "age", "diagnosis",
 ]  # fmt: skip

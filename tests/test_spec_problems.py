@@ -245,13 +245,13 @@ REQUIREMENTS = {
     "l_diversity: {attribute: 1, l: 2}": "5:30 .l_diversity.attribute: expected the name of a sensitive",
     "l_diversity: {attribute: dx}": "5:5 .l_diversity: missing 'l': how many well-represented",
     "l_diversity: {attribute: dx, l: 0}": "5:37 .l_diversity.l: expected l, a number of at least 1, got 0",
-    "l_diversity: {attribute: dx, l: 2.5}": "5:37 .l_diversity.l: expected l, a whole number for kind: dist",
+    "l_diversity: {attribute: dx, l: 2.5}": "5:37 .l_diversity.l: expected l, a whole number for variant: di",
     "l_diversity: {attribute: dx, l: true}": "5:37 .l_diversity.l: expected l, at least 1, a number, got tr",
-    "l_diversity: {attribute: dx, l: 2, kind: distinkt}": "5:46 .l_diversity.kind: unknown kind of "
+    "l_diversity: {attribute: dx, l: 2, variant: distinkt}": "5:49 .l_diversity.variant: unknown variant of "
     "l-diversity; did you mean 'distinct'?",
-    "l_diversity: {attribute: dx, l: 2, kind: recursive}": "5:5 .l_diversity: missing 'c': recursive",
-    "l_diversity: {attribute: dx, l: 2, kind: recursive, c: 0}": "5:60 .l_diversity.c: expected c, above 0",
-    "l_diversity: {attribute: dx, l: 2, c: 3}": "5:40 .l_diversity.c: 'c' belongs to kind: recursive",
+    "l_diversity: {attribute: dx, l: 2, variant: recursive}": "5:5 .l_diversity: missing 'c': recursive",
+    "l_diversity: {attribute: dx, l: 2, variant: recursive, c: 0}": "5:63 .l_diversity.c: expected c, above 0",
+    "l_diversity: {attribute: dx, l: 2, c: 3}": "5:40 .l_diversity.c: 'c' belongs to variant: recursive",
     "t_closeness: {attribute: dx, t: 1.1}": "5:37 .t_closeness.t: expected t between 0 and 1, got 1.1",
     "t_closeness: {attribute: dx, t: -1}": "5:37 .t_closeness.t: expected t between 0 and 1, got -1",
     "t_closeness: {attribute: dx, t: .2, reference: table}": "5:52 .t_closeness.reference: unknown ref",

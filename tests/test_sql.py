@@ -325,10 +325,10 @@ def _models(tree: dict[str, Any]) -> list[dict[str, Any]]:
         {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "hierarchical", "hierarchy": tree}},
         {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.9, "k": 2, "values": ["1"]}},
         {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 2}},
-        {"beta_likeness": {"attribute": "s", "beta": 4, "kind": "basic"}},
-        {"beta_likeness": {"attribute": "s", "beta": 4, "kind": "enhanced"}},
+        {"beta_likeness": {"attribute": "s", "beta": 4, "variant": "basic"}},
+        {"beta_likeness": {"attribute": "s", "beta": 4, "variant": "enhanced"}},
         {"delta_disclosure": {"attribute": "s", "delta": 5}},
-        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 4, "c2": 0.01, **listed}},
+        {"l_diversity": {"attribute": "s", "variant": "npd_recursive", "l": 2, "c": 4, "c2": 0.01, **listed}},
     ]
 
 
@@ -380,8 +380,8 @@ def run_anonymize(connection: duckdb.DuckDBPyConnection) -> None:
     masked = {"max_share": 0.5, "style": "mask"}
     models = [
         {"k_anonymity": 19},
-        {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
-        {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 3}},
+        {"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}},
+        {"l_diversity": {"attribute": "s", "l": 2, "variant": "recursive", "c": 3}},
         {"t_closeness": {"attribute": "s", "t": 0.9}},
     ]
     extras: tuple[dict[str, Any], ...] = (
@@ -426,10 +426,10 @@ def run_models_of_values(connection: duckdb.DuckDBPyConnection) -> None:
         {"t_closeness": {**hierarchical, "hierarchy": TREE}},
         {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 3, "values": ["0"]}},
         {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 3}},
-        {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "basic"}},
-        {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
+        {"beta_likeness": {"attribute": "s", "beta": 1, "variant": "basic"}},
+        {"beta_likeness": {"attribute": "s", "beta": 1, "variant": "enhanced"}},
         {"delta_disclosure": {"attribute": "s", "delta": 1}},
-        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
+        {"l_diversity": {"attribute": "s", "variant": "npd_recursive", "l": 2, "c": 2, **listed}},
         {"ck_safety": {"attribute": "s", "c": 0.9, "k": 1}},
         {"privacy_skyline": {"attribute": "s", "l": 1, "m": 1, "c": 0.9}},
         {"epsilon_privacy": {"attribute": "s", "epsilon": 3, "stubbornness": 10}},
@@ -459,23 +459,24 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
         {**two, "unit": "person"},
         {"sensitive": ["s"], "privacy": [{"l_diversity": {"attribute": "s", "l": 2}}]},
     ):
-        for recoding in ({"method": "local", "effort": "best"}, {"method": "cells"}):
+        for recoding in ({"method": "local", "variant": "best"}, {"method": "cells"}):
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
         kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "local", "ranges": ["n"]}, **changes))
     for recoding in (
-        {"keep": "kept_levels"}, {"method": "cells", "keep": "kept_cells"}, {"method": "local", "keep": "kept_classes"},
+        {"save_as": "kept_levels"}, {"method": "cells", "save_as": "kept_cells"},
+        {"method": "local", "save_as": "kept_classes"},
     ):  # fmt: skip
         spec = spec_of(BY_AGE, recoding=recoding, **two)
         kanon_sql.anonymize(engine, spec)
-        assert kanon_sql.apply(engine, spec, recoding["keep"], source="t", release="again").passed
-        kanon_sql.apply(engine, spec, recoding["keep"], source="few", release="again")
-    of_numbers = {"method": "microaggregation", "columns": {"n": "mean"}, "keep": "kept_numbers"}
-    for recoding in ({"method": "mondrian", "keep": "kept_cuts"}, of_numbers):
+        assert kanon_sql.apply(engine, spec, recoding["save_as"], source="t", release="again").passed
+        kanon_sql.apply(engine, spec, recoding["save_as"], source="few", release="again")
+    of_numbers = {"method": "microaggregation", "columns": {"n": "mean"}, "save_as": "kept_numbers"}
+    for recoding in ({"method": "mondrian", "save_as": "kept_cuts"}, of_numbers):
         spec = spec_of(BY_AGE, quasi_identifiers={"n": None}, recoding=recoding, **two)
         kanon_sql.anonymize(engine, spec)
-        assert kanon_sql.apply(engine, spec, recoding["keep"], source="t", release="again").passed
+        assert kanon_sql.apply(engine, spec, recoding["save_as"], source="t", release="again").passed
     kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "subtree", "ranges": ["n"]}, **two))
     wishes = {"privacy": [{"k_anonymity": {"column": "s", "default": 2}}, {"risk": {"average": 0.5}}]}
     kanon_sql.anonymize(engine, spec_of(BY_AGE, sensitive=["s"], **wishes))
@@ -486,7 +487,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE likes AS SELECT * FROM (VALUES ('p', 'a'), ('q', 'a'), ('r', 'a')) AS v(v, w)")
     connection.execute("CREATE TABLE kinds AS SELECT * FROM (VALUES ('p', 'q'), ('q', 's'), ('r', 's')) AS v(l0, l1)")
     kinds = {"quasi_identifiers": {"v": {"table": "kinds"}}, "source": "likes", "keep": ["w"], "sensitive": []}
-    by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
+    by_class = {"recoding": {"method": "subtree", "variant": "bottom_up", "classify": "w"}}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **kinds, **by_class})).recoding
     connection.execute(
         "CREATE TABLE graph AS SELECT * FROM (VALUES ('p', 'x'), ('q', 'x'), ('q', 'y'), ('r', 'y')) AS v"
@@ -499,7 +500,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     run_numbers(connection)
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
     pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "source": "pairs"}
-    spec = spec_of(BY_AGE, recoding={"method": "cells", "keep": "kept_pairs"}, **{**two, **pairs})
+    spec = spec_of(BY_AGE, recoding={"method": "cells", "save_as": "kept_pairs"}, **{**two, **pairs})
     assert kanon_sql.anonymize(engine, spec).recoding
     assert kanon_sql.apply(engine, spec, "kept_pairs", source="pairs", release="again").passed
 
@@ -522,7 +523,7 @@ def run_numbers(connection: duckdb.DuckDBPyConnection) -> None:
     diverse = [{"l_diversity": {"attribute": "s", "l": 2}}]
     for privacy in ([{"k_anonymity": 2}], diverse):
         for recoding in (
-            {"method": "local", "effort": "best", "ranges": ["a"]},
+            {"method": "local", "variant": "best", "ranges": ["a"]},
             {"method": "local", "ranges": ["a", "b"], "start": "optimum"},
             {"method": "microaggregation", "columns": {"a": "mean", "b": "mode"}},
             {"method": "microaggregation", "columns": {"a": "median"}},
@@ -546,13 +547,13 @@ def run_references(connection: duckdb.DuckDBPyConnection) -> None:
         earning = {"profitability": {"benefit": 9, "loss": 9, "gain": 9, "cost": 2, **population}}
         earns = spec_of(BY_AGE, privacy=[earning], suppression={"max_rows": 1})
         kanon_sql.check(engine, earns, kanon_sql.anonymize(engine, earns).release)
-    estimated = {"attribute": "s", "l": 1, "kind": "entropy", "estimator": "grassberger"}
+    estimated = {"attribute": "s", "l": 1, "variant": "entropy", "estimator": "grassberger"}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"l_diversity": estimated}]), "t")
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"k_map": {"population": "census", "k": 2}}]))
     believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"bayes_optimal": believed}]), "t")
     for kind in ("kk", "1k", "k1", "global_1k"):
-        kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"kk_anonymity": {"k": 2, "kind": kind}}]))
+        kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"kk_anonymity": {"k": 2, "variant": kind}}]))
 
 
 def run_populations(connection: duckdb.DuckDBPyConnection) -> None:
@@ -586,7 +587,7 @@ def run_rows_and_records(connection: duckdb.DuckDBPyConnection) -> None:
         spec = spec_of(BY_AGE, **columns, **asked, source="pupils")
         kanon_sql.plan(engine, spec)
         assert kanon_sql.anonymize(engine, spec).recoding
-    every = {"kk_anonymity": {"k": 2, "kind": "global_1k"}}
+    every = {"kk_anonymity": {"k": 2, "variant": "global_1k"}}
     assert kanon_sql.anonymize(
         engine, spec_of(BY_AGE, recoding="kk", privacy=[every], source="pupils", **columns)
     ).passed
@@ -722,7 +723,14 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), distributions=True)
     kanon_sql.hierarchy(engine, spec, reveal=1)
     kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
-    given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
+    given = {
+        "version": 1,
+        "kind": "table",
+        "source": "t",
+        "release": "t_table",
+        "dimensions": {"s": None},
+        "rules": {"threshold": 3},
+    }
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
     run_cloakings(engine, connection)
     run_points(engine)
@@ -739,6 +747,7 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     for number, perturbed in enumerate(methods.values()):
         given = {
             "version": 1,
+            "kind": "perturbed",
             "source": "lettered",
             "release": f"masked{number}",
             "key": "person",
@@ -797,7 +806,8 @@ def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
     )
     element = {"area": [0, 0, 8, 8], "between": ["00:00", "24:00"]}
     given = {
-        "version": 1, "source": "places", "release": "places_cloaked", "unit": "who", "k": 2,
+        "version": 1, "kind": "positions",
+        "source": "places", "release": "places_cloaked", "unit": "who", "k": 2,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 2, "outside": "suppress"},
         "time": {"column": "at", "widths": [86400]}, "suppression": {"max_share": 0.9},
     }  # fmt: skip

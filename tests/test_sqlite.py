@@ -567,7 +567,15 @@ def test_models_that_nest_deeply_fit_the_parser(people: Path, source: Any) -> No
         source=source,
         sensitive=["n"],
         privacy=[
-            {"l_diversity": {"attribute": "n", "l": 2, "kind": "npd_recursive", "c": 3, "allow_positive": ["1.125"]}},
+            {
+                "l_diversity": {
+                    "attribute": "n",
+                    "l": 2,
+                    "variant": "npd_recursive",
+                    "c": 3,
+                    "allow_positive": ["1.125"],
+                }
+            },
             {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered"}},
             {"alpha_k_anonymity": {"attribute": "n", "alpha": 0.5, "k": 2}},
         ],

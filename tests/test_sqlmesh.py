@@ -111,7 +111,7 @@ OTHERS = [
     {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 3}},
     {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 3}},
     {"k_anonymity": {"k": 9, "quasi_identifiers": ["r"]}},
-    {"l_diversity": {"attribute": "s", "l": 2, "kind": "npd_recursive", "c": 2, "allow_positive": ["z"]}},
+    {"l_diversity": {"attribute": "s", "l": 2, "variant": "npd_recursive", "c": 2, "allow_positive": ["z"]}},
 ]
 
 
@@ -145,7 +145,9 @@ def test_requirements_of_one_attribute_do_not_meet(database: Database) -> None:
     """What one of them asks of the reference is no column of another one's query."""
     clinic(database)
     diverse = [
-        {"l_diversity": {"attribute": name, "l": 2, "kind": kind}} for name in "ns" for kind in ("distinct", "entropy")
+        {"l_diversity": {"attribute": name, "l": 2, "variant": kind}}
+        for name in "ns"
+        for kind in ("distinct", "entropy")
     ]
     spec = kanon_sql.Spec.from_dict(
         {**SPEC, "privacy": [*SPEC["privacy"], *diverse, *(OTHERS[place] for place in (0, 3))]}

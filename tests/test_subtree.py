@@ -86,7 +86,7 @@ def scattered(draw: st.DrawFn) -> Case:
         }
         for _ in range(draw(st.integers(8, 40)))
     ]
-    diverse = {"l_diversity": {"attribute": "s0", "l": 2, "kind": draw(st.sampled_from(["distinct", "entropy"]))}}
+    diverse = {"l_diversity": {"attribute": "s0", "l": 2, "variant": draw(st.sampled_from(["distinct", "entropy"]))}}
     close = {"t_closeness": {"attribute": "s0", "t": 0.4}}
     further = draw(st.sampled_from([[], [], [], [diverse], [close], [diverse, close]]))
     problem = RandomProblem(
@@ -121,7 +121,7 @@ def assert_right(database: Database, folder: Path, case: Case, direction: str, c
     problem = case.problem
     case = replace(case, style="drop", algorithm="optimal", metric="loss")
     named = problem.sensitive[0] if classify and problem.sensitive else None
-    options = {"direction": direction, **({} if named is None else {"classify": named})}
+    options = {"variant": direction, **({} if named is None else {"classify": named})}
     taken: list[Taken] = []
     with pytest.MonkeyPatch.context() as patched:
         watch(patched, database, taken)
@@ -226,7 +226,7 @@ def test_the_records_of_the_paper(records: Database) -> None:
         ("Graduate", "F", "44"): 4,
     }
     assert result.recoding is not None
-    assert (result.recoding["direction"], result.recoding["classify"]) == ("top_down", "class")
+    assert (result.recoding["variant"], result.recoding["classify"]) == ("top_down", "class")
     assert result.recoding["columns"]["education"]["levels"] == {
         "0": {"labels": 3, "rows": 19},
         "1": {"labels": 2, "rows": 15},
@@ -304,7 +304,7 @@ def test_a_released_text_stands_for_one_set_of_values(database: Database, direct
     hierarchy = NAMED["named like another"]
     database.table("tree", ["l0", "l1", "l2", "l3"], list(hierarchy.values()))
     database.table("people", ["a"], [(value,) for value in hierarchy for _ in range(4)])
-    recoding = {"method": "subtree", "direction": direction}
+    recoding = {"method": "subtree", "variant": direction}
     kanon_sql.anonymize(database.engine, asked({"a": {"table": "tree"}}, recoding=recoding))
     assert Counter(database.rows("people_release")) == {("a",): 4, ("c",): 4, ("2",): 8, ("e",): 4}
 
@@ -334,7 +334,7 @@ def test_rows_with_more_detail_than_others_regain_are_not_suppressed(database: D
     rows = [("p", "s")] * 3 + [("p", "t")] * 3 + [("q", "s")] * 2 + [("q", "t")]
     database.table("people", ["a", "b"], rows)
     for direction in DIRECTIONS:
-        recoding = {"method": "subtree", "direction": direction}
+        recoding = {"method": "subtree", "variant": direction}
         changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"max_rows": 3}, "recoding": recoding}
         kanon_sql.anonymize(database.engine, asked({"a": {"weight": 9}, "b": None}, **changes))
         assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 3}
@@ -344,7 +344,7 @@ def test_what_the_highest_labels_violate_is_not_released(records: Database) -> N
     """Of the entropies of the class, men's is 1.94 values (6 Y, 10 N), women's 1.57 (15 Y, 3 N)."""
 
     def diverse(l: float) -> list[Any]:  # noqa: E741
-        return [{"l_diversity": {"attribute": "class", "l": l, "kind": "entropy"}}]
+        return [{"l_diversity": {"attribute": "class", "l": l, "variant": "entropy"}}]
 
     for limit, privacy, why in (
         (0, [{"k_anonymity": 35}], "fewer than k = 35"),
@@ -379,7 +379,7 @@ MORE: dict[str, Any] = {
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, direction: str) -> None:
     for rows in (60, 3_000):
         fill(database, rows)
-        recoding = {"method": "subtree", "direction": direction, "classify": "s0"}
+        recoding = {"method": "subtree", "variant": direction, "classify": "s0"}
         result = kanon_sql.anonymize(database.engine, asked(TWO, **{**MORE, "recoding": recoding, "warnings": QUIET}))
         assert result.recoding is not None
         rounds = result.recoding["rounds"] + 2  # and in each direction one that finds nothing
@@ -405,7 +405,7 @@ def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch,
         return found
 
     monkeypatch.setattr(engine, "fetch", kept)
-    recoding = {"method": "subtree", "direction": direction, "classify": "class"}
+    recoding = {"method": "subtree", "variant": direction, "classify": "class"}
     assert kanon_sql.anonymize(engine, asked(WORKERS, **{**BY_CLASS, "recoding": recoding})).passed
     assert fetched
     assert not [cell for cell in fetched if isinstance(cell, str)]
@@ -414,7 +414,7 @@ def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.slow
 def test_a_budget_releases_what_was_specialized_or_the_highest_labels(records: Database) -> None:
     for direction, labels in (("top_down", 2), ("bottom_up", 1)):
-        changes = {**BY_CLASS, "recoding": {"method": "subtree", "direction": direction}}
+        changes = {**BY_CLASS, "recoding": {"method": "subtree", "variant": direction}}
         budget = kanon_sql.Budget(statements=12)
         result = kanon_sql.anonymize(records.engine, asked(WORKERS, **changes), budget=budget)
         assert result.passed
@@ -449,7 +449,7 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     assert kanon_sql.audit(records.engine, spec, "people_release", attacks=["consistency"]).passed
     assert "Subtree recoding: a value has one label for all rows" in kanon_sql.html_report(result)
     assert "7 classes made in 11 rounds; a cell has lost" in recoding_in_words(result.recoding)
-    others = ["full_domain", "subtree", {"method": "subtree", "direction": "bottom_up", "classify": "class"}]
+    others = ["full_domain", "subtree", {"method": "subtree", "variant": "bottom_up", "classify": "class"}]
     runs = kanon_sql.compare(records.engine, {"records": spec}, recodings=others).runs
     assert [run.recoding for run in runs] == ["full_domain", "subtree:top_down", "subtree:bottom_up:classify=class"]
 
@@ -464,9 +464,12 @@ def test_one_level_a_column_leaves_nothing_to_specialize(records: Database) -> N
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"recoding": {"method": "subtree", "direction": "up"}}, "recoding.direction: unknown direction"),
+        ({"recoding": {"method": "subtree", "variant": "up"}}, "recoding.variant: unknown variant"),
         ({"recoding": {"method": "subtree", "classify": 3}}, "recoding.classify: expected the name of the column"),
-        ({"recoding": {"method": "local", "direction": "top_down"}}, "direction: only the method subtree takes it"),
+        (
+            {"recoding": {"method": "local", "variant": "top_down"}},
+            "recoding.variant: local has the variants fast and best",
+        ),
         ({"recoding": {"method": "local", "classify": "class"}}, "classify: only the method subtree takes it"),
         ({"recoding": {"method": "subtree", "classify": "sex"}}, "recoding.classify: 'sex' is a quasi-identifier"),
         ({"recoding": {"method": "subtree", "classify": "klass"}}, "recoding.classify: 'klass' is not released"),

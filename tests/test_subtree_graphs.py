@@ -103,7 +103,7 @@ def written(
         keep=["serial"],
         privacy=problem.requirements,
         suppression=suppressing(problem.limit),
-        recoding={"method": "subtree", "direction": direction},
+        recoding={"method": "subtree", "variant": direction},
     )
 
 
@@ -128,7 +128,7 @@ def released(database: Database, held: dict[str, int], **changes: Any) -> Counte
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_value_goes_to_the_parent_that_needs_it(database: Database, direction: str) -> None:
     """The survey's 94142: to 941*2 where 94132 is alone as well, and to 9414* where 94141 is alone instead."""
-    recoding = {"recoding": {"method": "subtree", "direction": direction}}
+    recoding = {"recoding": {"method": "subtree", "variant": direction}}
     alone = {"94142": 1, "94132": 1, "94141": 2, "94139": 3}
     assert released(database, alone, **recoding) == {"94139": 3, "94141": 2, "941*2": 2}
     other = {"94142": 1, "94132": 2, "94141": 1, "94139": 3}
@@ -210,7 +210,7 @@ def test_a_row_that_stands_twice_is_refused(database: Database, folder: Path) ->
             "full_domain needs one parent for each value, and subtree alone",
         ),
         ({"file": "x.csv"}, {"recoding": "local"}, "use recoding: subtree, or give each value one row"),
-        ({"file": "x.csv"}, {"recoding": {"method": "subtree", "keep": "kept"}}, "and others would choose others"),
+        ({"file": "x.csv"}, {"recoding": {"method": "subtree", "save_as": "kept"}}, "and others would choose others"),
         ({"file": "x.csv"}, {"recoding": {"method": "subtree", "ranges": ["q"]}}, "which have no parents; leave"),
         ({"prefix": [1]}, {}, "a value has several parents in a 'file' or a 'table', a row for each"),
         ({}, {}, "a value has several parents in a 'file' or a 'table', a row for each"),

@@ -83,7 +83,7 @@ def split(draw: st.DrawFn) -> tuple[RandomProblem, dict[str, Ordered]]:
     return problem, {name: replace(own, has_null=name in nulls) for name, own in orders.items()}
 
 
-DIVERSE = [{"l_diversity": {"attribute": "s0", "l": 2, "kind": "distinct"}}]
+DIVERSE = [{"l_diversity": {"attribute": "s0", "l": 2, "variant": "distinct"}}]
 CLOSE = [{"t_closeness": {"attribute": "s0", "t": 0.4}}]
 
 
@@ -380,14 +380,14 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     ("changes", "said"),
     [
         (
-            {"recoding": {"method": "subtree", "direction": "bottom_up", "ranges": ["hours"]}},
+            {"recoding": {"method": "subtree", "variant": "bottom_up", "ranges": ["hours"]}},
             "recoding.ranges: bottom_up generalizes along hierarchies that are given, and finds no ranges",
         ),
         (
             {"recoding": {"method": "subtree", "ranges": ["class"]}},
             "recoding.ranges[0]: 'class' is no quasi-identifier",
         ),
-        ({"recoding": {"method": "subtree", "ranges": ["hours"], "keep": "kept"}}, "the classes of recoding.ranges"),
+        ({"recoding": {"method": "subtree", "ranges": ["hours"], "save_as": "kept"}}, "the classes of recoding.ranges"),
         (
             {
                 "quasi_identifiers": {"hours": {"minimum_level": 1}},

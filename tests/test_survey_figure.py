@@ -54,7 +54,7 @@ MODELS = {
     "d: AG_": Model({("asian", "941**"): 5, ("black", "941**"): 2, ("white", "941**"): 2}),
     "e: CG_": Model(
         {("asian", "94139"): 3, **ASIAN_9414, **BLACK_9413, ("white", "941**"): 2},
-        recoding={"method": "local", "effort": "best"},
+        recoding={"method": "local", "variant": "best"},
     ),
     "f: _TS": Model({("asian", "94139"): 3}, highest=(0, 0), limit=6),
     "g: _AS": Model(
@@ -88,7 +88,7 @@ def test_the_source_is_not_two_anonymous() -> None:
 def test_levels_minimum_says_the_same_as_a_limit_on_every_column(database: Database) -> None:
     model = MODELS["h: _CS"]
     short = Model(
-        model.released, model.hierarchies, recoding={"method": "cells", "levels": "minimum"}, highest=(-1, -1)
+        model.released, model.hierarchies, recoding={"method": "cells", "variant": "minimum"}, highest=(-1, -1)
     )
     assert Counter(released(database, short)) == model.released
 

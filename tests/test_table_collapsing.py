@@ -115,7 +115,7 @@ def test_the_fewest_steps_without_a_sensitive_cell(
         shared_database.table("firms", COLUMNS, rows)
         levels, totals = draw.choice([(0,), (0, 1), (1,)]), [draw.random() < 0.6, draw.random() < 0.6]
         given = {
-            "version": 1, "source": "firms", "unit": unit, "rules": rules, "protection": "collapsing",
+            "version": 1, "kind": "table", "source": "firms", "unit": unit, "rules": rules, "protection": "collapsing",
             "dimensions": {"region": {"hierarchy": TREE, "levels": levels, "total": totals[0]},
                            "size": {"total": totals[1]}},
         }  # fmt: skip
@@ -148,7 +148,7 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
             shared_database.table("firms", COLUMNS, rows)
             rules = {"threshold": 3, "population": population}
             given = {
-                "version": 1, "source": "firms", "unit": unit, "weight": "turnover", "rules": rules,
+                "version": 1, "kind": "table", "source": "firms", "unit": unit, "weight": "turnover", "rules": rules,
                 "dimensions": {"region": {"hierarchy": TREE}, "size": None}, "protection": "collapsing",
             }  # fmt: skip
             result = kanon_sql.tabulate(shared_database.engine, kanon_sql.TableSpec.from_dict(given))
@@ -167,7 +167,7 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
 def test_an_estimate_may_be_exactly_the_least_one(database: Database, population: int, levels: Any) -> None:
     database.table("firms", COLUMNS, [("ab"[firm % 2], 1, firm, 10) for firm in range(8)])
     given: dict[str, Any] = {
-        "version": 1, "source": "firms", "weight": "turnover", "dimensions": {"region": None},
+        "version": 1, "kind": "table", "source": "firms", "weight": "turnover", "dimensions": {"region": None},
         "rules": {"threshold": 4, "population": population}, "protection": "collapsing",
     }  # fmt: skip
     result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
@@ -177,7 +177,7 @@ def test_an_estimate_may_be_exactly_the_least_one(database: Database, population
 @pytest.mark.parametrize("weight", [None, 0, -3])
 def test_a_row_that_stands_for_nobody_is_refused(database: Database, weight: int | None) -> None:
     database.table("firms", COLUMNS, [("a", 1, firm, 5) for firm in range(5)] + [("a", 1, 9, weight)])
-    given = {"version": 1, "source": "firms", "weight": "turnover", "dimensions": {"region": None}}
+    given = {"version": 1, "kind": "table", "source": "firms", "weight": "turnover", "dimensions": {"region": None}}
     spec = {**given, "rules": {"threshold": 3}, "protection": "collapsing"}
     with pytest.raises(kanon_sql.errors.SpecError, match="some rows have NULL or less than 1 as 'turnover'"):
         kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(spec))
@@ -197,7 +197,14 @@ def test_a_row_that_stands_for_nobody_is_refused(database: Database, weight: int
     ],
 )
 def test_what_a_table_of_estimates_does_not_take(changes: dict[str, Any], message: str) -> None:
-    given = {"version": 1, "source": "s", "weight": "w", "dimensions": {"x": None}, "rules": {"threshold": 3}}
+    given = {
+        "version": 1,
+        "kind": "table",
+        "source": "s",
+        "weight": "w",
+        "dimensions": {"x": None},
+        "rules": {"threshold": 3},
+    }
     with pytest.raises(kanon_sql.errors.SpecError, match=message):
         kanon_sql.TableSpec.from_dict({**given, "protection": "collapsing", **changes})
 
@@ -209,7 +216,8 @@ def test_no_other_method_hides_that_everybody_of_a_row_is_in_one_cell(database: 
     full = [("a", size, 10 * size + firm, 1) for size in (1, 2) for firm in range(8)]
     database.table("firms", COLUMNS, [*full, *[("b", 1, 100 + firm, 1) for firm in range(8)]])
     given: dict[str, Any] = {
-        "version": 1, "source": "firms", "dimensions": {"region": None, "size": None}, "release": "firms_table",
+        "version": 1, "kind": "table",
+        "source": "firms", "dimensions": {"region": None, "size": None}, "release": "firms_table",
         "rules": {"threshold": 3}, "protection": {"method": method} | ({"base": 3} if "rounding" in method else {}),
     }  # fmt: skip
     assert kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given)).passed
@@ -237,7 +245,7 @@ def test_what_was_collapsed_is_published_with_its_levels(database: Database) -> 
     ]
     database.table("firms", COLUMNS, rows)
     given = {
-        "version": 1, "source": "firms", "release": "firms_table",
+        "version": 1, "kind": "table", "source": "firms", "release": "firms_table",
         "rules": {"threshold": 3}, "protection": "collapsing",
         "dimensions": {"region": {"hierarchy": TREE, "levels": [0, 1]}, "size": None},
     }  # fmt: skip
@@ -255,7 +263,14 @@ def test_what_was_collapsed_is_published_with_its_levels(database: Database) -> 
 
 def test_a_collapsed_table_with_a_sensitive_cell_is_never_shown() -> None:
     spec = kanon_sql.TableSpec.from_dict(
-        {"version": 1, "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}, "protection": "collapsing"}
+        {
+            "version": 1,
+            "kind": "table",
+            "source": "s",
+            "dimensions": {"x": None},
+            "rules": {"threshold": 3},
+            "protection": "collapsing",
+        }
     )
     table = cells_of([([("a",)], None, None)], {"threshold": 3}, totals=[True], sums=False)
     with pytest.raises(InternalError, match="a collapsed table has a sensitive cell"):
@@ -265,7 +280,7 @@ def test_a_collapsed_table_with_a_sensitive_cell_is_never_shown() -> None:
 def test_a_margin_difference_of_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="1"):
         Rules.model_validate({"margin_difference": 0})
-    given = {"version": 1, "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}}
+    given = {"version": 1, "kind": "table", "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}}
     with pytest.raises(kanon_sql.errors.SpecError, match="collapsing does not take it"):
         kanon_sql.TableSpec.from_dict({**given, "protection": {"method": "collapsing", "base": 3}})
 
@@ -304,7 +319,7 @@ def test_the_example_of_sdctable(
 ) -> None:
     """Known answer: the cells that ``?primarySuppression`` prints as "u", for maxN = 2 and for p = 30."""
     database.table("people", {"region": "VARCHAR", "gender": "VARCHAR", "val": "INTEGER"}, example_rows())
-    given: dict[str, Any] = {"version": 1, "source": "people", "measure": measure, "rules": rules}
+    given: dict[str, Any] = {"version": 1, "kind": "table", "source": "people", "measure": measure, "rules": rules}
     spec = kanon_sql.TableSpec.from_dict({**given, "dimensions": {"region": None, "gender": None}})
     engine = database.engine
     with engine.run(Deadline(None)), open_workspace(engine, source_of(engine, spec)) as workspace:
@@ -329,14 +344,15 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
     columns = {"id": "INTEGER", "region": "VARCHAR", "size": "INTEGER", "kind": "VARCHAR"}
     database.table("people", columns, rows)
     edit = {
-        "version": 1, "source": "people", "release": "edited", "key": "id", "keep": ["size", "kind"],
+        "version": 1, "kind": "perturbed",
+        "source": "people", "release": "edited", "key": "id", "keep": ["size", "kind"],
         "perturb": {"region": {"swap": {"share": 0.9, "within": ["size"]}}},
     }  # fmt: skip
     assert kanon_sql.perturb(database.engine, kanon_sql.PerturbSpec.from_dict(edit)).verdict == "untrue"
 
     def tabulated_by(source: str, column: str) -> kanon_sql.Tabulation:
         given = {
-            "version": 1, "source": source, "release": f"{source}_by_{column}",
+            "version": 1, "kind": "table", "source": source, "release": f"{source}_by_{column}",
             "dimensions": {"region": None, column: None}, "rules": {"threshold": 3},
         }  # fmt: skip
         return kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))

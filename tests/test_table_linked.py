@@ -68,7 +68,13 @@ def cubes(
 
 def spec_of(tables: Sequence[Sequence[str]], **changes: Any) -> kanon_sql.TableSpec:
     used = [name for name in NAMES if any(name in table for table in tables)]
-    given = {"version": 1, "source": "people", "rules": {"threshold": 3}, "dimensions": dict.fromkeys(used)}
+    given = {
+        "version": 1,
+        "kind": "table",
+        "source": "people",
+        "rules": {"threshold": 3},
+        "dimensions": dict.fromkeys(used),
+    }
     return kanon_sql.TableSpec.from_dict({**given, "tables": [list(table) for table in tables], **changes})
 
 
@@ -123,7 +129,13 @@ def test_a_shared_margin_is_suppressed_once_for_all(database: Database) -> None:
         kanon_sql.tabulate(
             database.engine,
             kanon_sql.TableSpec.from_dict(
-                {"version": 1, "source": "people", "rules": {"threshold": 3}, "dimensions": dict.fromkeys(names)}
+                {
+                    "version": 1,
+                    "kind": "table",
+                    "source": "people",
+                    "rules": {"threshold": 3},
+                    "dimensions": dict.fromkeys(names),
+                }
             ),
         )
         for names in (("a", "b"), ("b", "c"))

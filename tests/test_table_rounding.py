@@ -102,7 +102,14 @@ def test_what_a_rounded_table_tells_is_what_all_possible_tables_tell(method: str
 
 def _spec(protection: dict[str, Any]) -> kanon_sql.TableSpec:
     return kanon_sql.TableSpec.from_dict(
-        {"version": 1, "source": "t", "dimensions": {"a": None}, "rules": {"threshold": 3}, "protection": protection}
+        {
+            "version": 1,
+            "kind": "table",
+            "source": "t",
+            "dimensions": {"a": None},
+            "rules": {"threshold": 3},
+            "protection": protection,
+        }
     )
 
 

@@ -38,7 +38,8 @@ def spec_of(sample: dict[str, Any] | None = None, **changes: Any) -> kanon_sql.T
     drawn = {**DRAWN, **({} if changes.get("unit") else {"by": "line"}), **(sample or {})}
     return kanon_sql.TableSpec.from_dict(
         {
-            "version": 1, "source": "firms", "release": "firms_table", "dimensions": {"region": None, "size": None},
+            "version": 1, "kind": "table",
+            "source": "firms", "release": "firms_table", "dimensions": {"region": None, "size": None},
             "rules": {"threshold": 4}, "steps": {"sample": drawn}, **changes,
         }
     )  # fmt: skip

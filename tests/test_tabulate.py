@@ -32,6 +32,7 @@ TREE = {"tree": {"north": ["a", "b"], "south": ["c"]}}
 PARENT = {"a": "north", "b": "north", "c": "south", None: None}
 BASE: dict[str, Any] = {
     "version": 1,
+    "kind": "table",
     "source": "firms",
     "dimensions": {"region": None, "size": None},
     "rules": {"threshold": 3},
@@ -301,7 +302,7 @@ def folder_of_firms(tmp_path: Path, firms: Database) -> Path:
         connection.execute("CREATE TABLE firms (region VARCHAR, size INTEGER, firm INTEGER, turnover BIGINT)")
         connection.executemany("INSERT INTO firms VALUES (?, ?, ?, ?)", firms.rows("firms"))
     (tmp_path / "table.yml").write_text(
-        "version: 1\nsource: firms\nrelease: firms_table\n"
+        "version: 1\nkind: table\nsource: firms\nrelease: firms_table\n"
         "dimensions:\n  region:\n  size:\nrules: {threshold: 3}\n"
     )  # fmt: skip
     return tmp_path
@@ -323,11 +324,11 @@ def test_the_verb_prints_what_everybody_may_see(folder_of_firms: Path) -> None:
 
 def test_the_verb_refuses_in_words(folder_of_firms: Path) -> None:
     (folder_of_firms / "bad.yml").write_text(
-        "version: 1\nsource: firms\ndimensions: {region: }\nrules: {treshold: 3}\n"
+        "version: 1\nkind: table\nsource: firms\ndimensions: {region: }\nrules: {treshold: 3}\n"
     )
     found = run("publish", "table", folder_of_firms / "bad.yml", "-d", folder_of_firms / "firms.duckdb")
     assert found.exit_code == 2
-    assert "bad.yml:4:9: rules.treshold: unknown key; did you mean 'threshold'?" in found.stderr
+    assert "bad.yml:5:9: rules.treshold: unknown key; did you mean 'threshold'?" in found.stderr
     memory = run("publish", "table", folder_of_firms / "table.yml")
     assert memory.exit_code == 2
     assert "would vanish" in memory.stderr

@@ -280,7 +280,7 @@ def test_nothing_is_inferred_from_what_suppression_breaks(database: Database, al
     """Above the solution, where x and y meet, entropy leaves no class, hence none of b: that says nothing of below."""
     rows = [("x", "1", "s"), ("x", "1", "t")] + [("y", "1", "s")] * 3
     database.table("people", ["a", "b", "s"], rows)
-    asked = {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}}
+    asked = {"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}}
     spec = spec_of(asked, k(2, "b"), limit=3, sensitive=["s"], search={"algorithm": algorithm})
     result = kanon_sql.plan(database.engine, spec)
     assert (result.node, result.rows["suppressed"]) == ({"a": 0, "b": 0}, 3)

@@ -497,7 +497,8 @@ def test_kept_names_are_said_by_all_verbs(database: Database, tmp_path: Path) ->
 def test_names_in_a_perturbed_release(database: Database) -> None:
     named(database)
     given: dict[str, Any] = {
-        "version": 1, "source": "people", "release": "masked", "key": "nhs_number", "perturb": {"age": {"noise": 0.9}},
+        "version": 1, "kind": "perturbed",
+        "source": "people", "release": "masked", "key": "nhs_number", "perturb": {"age": {"noise": 0.9}},
         "keep": ["name", "amount"],
     }  # fmt: skip
     result = kanon_sql.perturb(database.engine, PerturbSpec.from_dict(given))
@@ -524,7 +525,8 @@ def test_names_in_a_perturbed_release(database: Database) -> None:
 def test_names_among_the_labels_of_a_table(database: Database) -> None:
     named(database)
     given: dict[str, Any] = {
-        "version": 1, "source": "people", "release": "cells", "dimensions": {"name": None}, "rules": {"threshold": 2}
+        "version": 1, "kind": "table",
+        "source": "people", "release": "cells", "dimensions": {"name": None}, "rules": {"threshold": 2}
     }  # fmt: skip
     result = kanon_sql.tabulate(database.engine, TableSpec.from_dict(given))
     assert result.passed
@@ -544,7 +546,8 @@ def test_names_beside_cloaked_positions(database: Database) -> None:
     database.table("rows", {"who": "INTEGER", "x": "DOUBLE", "y": "DOUBLE", "name": "VARCHAR"},
                    [(i, 0.5, 0.5, f"n{i}") for i in range(20)])  # fmt: skip
     given = {
-        "version": 1, "source": "rows", "release": "cloaked", "unit": "who", "keep": ["name"], "k": 3,
+        "version": 1, "kind": "positions",
+        "source": "rows", "release": "cloaked", "unit": "who", "keep": ["name"], "k": 3,
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2},
     }  # fmt: skip
     result = kanon_sql.cloak(database.engine, CloakSpec.from_dict(given), preview=True)
@@ -639,7 +642,7 @@ def released_by(request: pytest.FixtureRequest, database: Database, verb: str, p
     if verb == "file":
         return kanon_sql.anonymize(engine, of_visits(release={"file": str(path / "told.csv")}, **changes))
     if verb == "apply":
-        assert kanon_sql.anonymize(engine, of_visits(recoding={"keep": "learned"})).passed
+        assert kanon_sql.anonymize(engine, of_visits(recoding={"save_as": "learned"})).passed
         return kanon_sql.apply(engine, of_visits(**changes), "learned", source="visits", release="again")
     if verb == "refresh":
         # The first rows reveal nothing: everybody of an age has a year of birth of their own.
@@ -737,7 +740,7 @@ def test_the_command_line_fails_on_it(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
         named(Database(connection))
     (tmp_path / "p.yml").write_text(
-        "version: 1\nsource: people\nkey: nhs_number\nperturb: {age: {noise: 0.9}}\nkeep: [name]\n"
+        "version: 1\nkind: perturbed\nsource: people\nkey: nhs_number\nperturb: {age: {noise: 0.9}}\nkeep: [name]\n"
     )
     shown = run("publish", "perturbed", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q")
     assert shown.exit_code == 0

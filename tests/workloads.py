@@ -69,16 +69,16 @@ DX = {"tree": {f"g{g}": [f"d{n}" for n in range(20) if n % 4 == g] for g in rang
 MODELS: dict[str, dict[str, Any]] = {
     "k": {},
     "l": {"privacy": [K, L]},
-    "l entropy": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy"}}]},
-    "l recursive": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "recursive", "c": 3}}]},
-    "l npd": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "npd_recursive", "c": 3, "allow_positive": ["d1"]}}]},  # noqa: E501
-    "l estimate": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy", "estimator": "grassberger"}}]},  # noqa: E501
+    "l entropy": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "variant": "entropy"}}]},
+    "l recursive": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "variant": "recursive", "c": 3}}]},  # noqa: E501
+    "l npd": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "variant": "npd_recursive", "c": 3, "allow_positive": ["d1"]}}]},  # noqa: E501
+    "l estimate": {"privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "variant": "entropy", "estimator": "grassberger"}}]},  # noqa: E501
     "t": {"privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6}}]},
     "t ordered": {"sensitive": ["amount"], "keep": [], "privacy": [K, {"t_closeness": {"attribute": "amount", "t": 0.3, "distance": "ordered"}}]},  # noqa: E501
     "t hierarchical": {"privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6, "distance": "hierarchical", "hierarchy": DX}}]},  # noqa: E501
     "alpha": {"privacy": [{"alpha_k_anonymity": {"attribute": "diagnosis", "alpha": 0.5, "k": 5}}]},
     "p": {"privacy": [{"p_sensitive_k_anonymity": {"attribute": "diagnosis", "p": 2, "k": 5}}]},
-    "beta": {"privacy": [K, {"beta_likeness": {"attribute": "diagnosis", "beta": 9, "kind": "enhanced"}}]},
+    "beta": {"privacy": [K, {"beta_likeness": {"attribute": "diagnosis", "beta": 9, "variant": "enhanced"}}]},
     "delta": {"privacy": [{"delta_disclosure": {"attribute": "diagnosis", "delta": 2}}]},
     "ck 0": {"privacy": [{"ck_safety": {"attribute": "diagnosis", "c": 0.9, "k": 0}}]},
     "ck 1": {"privacy": [{"ck_safety": {"attribute": "diagnosis", "c": 0.9, "k": 1}}]},
@@ -96,12 +96,12 @@ MODELS: dict[str, dict[str, Any]] = {
     "k persons": {"unit": "person"},
     "l persons": {"unit": "person", "privacy": [K, L]},
     "t persons": {"unit": "person", "privacy": [K, {"t_closeness": {"attribute": "diagnosis", "t": 0.6}}]},
-    "l entropy persons": {"unit": "person", "privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "entropy"}}]},  # noqa: E501
+    "l entropy persons": {"unit": "person", "privacy": [K, {"l_diversity": {"attribute": "diagnosis", "l": 3, "variant": "entropy"}}]},  # noqa: E501
     "wide": {"sensitive": ["detail"], "privacy": [K, WIDE]},
     "wide t": {"sensitive": ["detail"], "privacy": [K, {"t_closeness": {"attribute": "detail", "t": 0.99}}]},
     "wide persons": {"sensitive": ["detail"], "unit": "person", "privacy": [K, WIDE]},
-    "wide recursive persons": {"sensitive": ["detail"], "unit": "person", "privacy": [K, {"l_diversity": {"attribute": "detail", "l": 3, "kind": "recursive", "c": 3}}]},  # noqa: E501
-    "wide beta": {"sensitive": ["detail"], "privacy": [K, {"beta_likeness": {"attribute": "detail", "beta": 9000, "kind": "basic"}}]},  # noqa: E501
+    "wide recursive persons": {"sensitive": ["detail"], "unit": "person", "privacy": [K, {"l_diversity": {"attribute": "detail", "l": 3, "variant": "recursive", "c": 3}}]},  # noqa: E501
+    "wide beta": {"sensitive": ["detail"], "privacy": [K, {"beta_likeness": {"attribute": "detail", "beta": 9000, "variant": "basic"}}]},  # noqa: E501
     "wide alpha": {"sensitive": ["detail"], "privacy": [{"alpha_k_anonymity": {"attribute": "detail", "alpha": 0.5, "k": 5}}]},  # noqa: E501
     "wide ck 0": {"sensitive": ["detail"], "privacy": [{"ck_safety": {"attribute": "detail", "c": 0.9, "k": 0}}]},
     "wide ck 1": {"sensitive": ["detail"], "privacy": [{"ck_safety": {"attribute": "detail", "c": 0.9, "k": 1}}]},
@@ -109,7 +109,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 RECODINGS: dict[str, dict[str, Any]] = {
     "local": {"recoding": "local"},
-    "local best": {"recoding": {"method": "local", "effort": "best"}},
+    "local best": {"recoding": {"method": "local", "variant": "best"}},
     "local ranges": {"recoding": {"method": "local", "ranges": ["birth"]}, "keep": []},
     "local l": {"recoding": "local", "privacy": [K, L]},
     "local l persons": {"recoding": "local", "unit": "person", "privacy": [K, L]},
@@ -122,9 +122,9 @@ RECODINGS: dict[str, dict[str, Any]] = {
     "cells l": {"recoding": "cells", "privacy": [K, L]},
     "subtree": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS},
     "subtree l persons": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS, "unit": "person", "privacy": [K, L]},
-    "subtree bottom": {"recoding": {"method": "subtree", "direction": "bottom_up"}, "quasi_identifiers": FEW_LABELS},
+    "subtree bottom": {"recoding": {"method": "subtree", "variant": "bottom_up"}, "quasi_identifiers": FEW_LABELS},
     "subtree ranges": {"recoding": {"method": "subtree", "ranges": ["birth"]}, "quasi_identifiers": FEW_LABELS, "keep": []},  # noqa: E501
-    "kk": {"recoding": "kk", "sensitive": [], "privacy": [{"kk_anonymity": {"k": 5, "kind": "kk"}}]},
+    "kk": {"recoding": "kk", "sensitive": [], "privacy": [{"kk_anonymity": {"k": 5, "variant": "kk"}}]},
     "micro": {"recoding": {"method": "microaggregation", "columns": {"birth": "mean"}}, "keep": []},
 }  # fmt: skip
 SEARCHES: dict[str, dict[str, Any]] = {
@@ -222,7 +222,7 @@ def _grown(*, leave: bool, **changes: Any) -> Verb:
 
 def _learned(recoding: str, **changes: Any) -> Verb:
     """Rows of another table, by what was learned of the first."""
-    spec = _spec(recoding={"method": recoding, "keep": "visits_learned"}, **changes)
+    spec = _spec(recoding={"method": recoding, "save_as": "visits_learned"}, **changes)
     return Verb(
         lambda engine: kanon_sql.apply(engine, spec, "visits_learned", source="census", release="visits_before"),
         lambda engine: kanon_sql.anonymize(engine, spec),
@@ -238,7 +238,7 @@ def _certified(**changes: Any) -> Verb:
 
 
 TABLE: dict[str, Any] = {
-    "version": 1, "source": "visits", "release": "visits_release", "unit": "person",
+    "version": 1, "kind": "table", "source": "visits", "release": "visits_release", "unit": "person",
     "dimensions": {"zip": {"hierarchy": {"prefix": [2, 1]}, "levels": [2]}, "sex": None},
 }  # fmt: skip
 
@@ -262,14 +262,16 @@ def _risks(**given: Any) -> Verb:
 def _masked(**methods: Any) -> Verb:
     numbered = "SELECT ROW_NUMBER() OVER (ORDER BY person, birth, zip, sex, diagnosis, detail, amount, wish) AS visit, "
     spec: dict[str, Any] = {
-        "version": 1, "source": {"query": numbered + "birth, zip, sex, diagnosis, amount FROM visits"}, "key": "visit",
+        "version": 1, "kind": "perturbed",
+        "source": {"query": numbered + "birth, zip, sex, diagnosis, amount FROM visits"}, "key": "visit",
         "release": "visits_release", "perturb": methods, "keep": ["zip", "sex"],
     }  # fmt: skip
     return Verb(lambda engine: kanon_sql.perturb(engine, kanon_sql.PerturbSpec.from_dict(spec)))
 
 
 CLOAK: dict[str, Any] = {
-    "version": 1, "source": "visits", "release": "visits_release", "unit": "person", "k": 5,
+    "version": 1, "kind": "positions",
+    "source": "visits", "release": "visits_release", "unit": "person", "k": 5,
     "position": {"columns": ["birth", "amount"], "bounds": [0, 0, 32768, 32768], "depth": 7},
     "suppression": {"max_share": 0.5},
 }  # fmt: skip

@@ -59,7 +59,7 @@
 {% macro checked_requirement(requirement) %}
   {% set takes = {
     "k_anonymity": ["k"],
-    "l_diversity": ["attribute", "l", "kind", "c"],
+    "l_diversity": ["attribute", "l", "variant", "c"],
     "t_closeness": ["attribute", "t", "reference"],
   } %}
   {% if requirement is not mapping or requirement | length != 1 or (requirement | list)[0] not in takes %}
@@ -70,7 +70,7 @@
   {% for key in given if key not in takes[name] %}
     {% do kanon_sql.refuse(name, "'" ~ key ~ "' is unknown; expected " ~ takes[name] | join(", ")) %}
   {% endfor %}
-  {% set found = {"name": name, "attribute": given.get("attribute"), "kind": none, "reference": given.get("reference")} %}
+  {% set found = {"name": name, "attribute": given.get("attribute"), "variant": none, "reference": given.get("reference")} %}
   {% if name != "k_anonymity" and not found.attribute %}
     {% do kanon_sql.refuse(name, "attribute: expected the name of a sensitive attribute") %}
   {% endif %}
@@ -86,20 +86,20 @@
       {% do kanon_sql.refuse(name, "reference: expected the relation with the original distribution, such as ref('visits')") %}
     {% endif %}
   {% else %}
-    {% set kind = given.get("kind", "distinct") %}
+    {% set variant = given.get("variant", "distinct") %}
     {% set measures = {"distinct": "distinct_values", "entropy": "entropy", "recursive": "ratio"} %}
-    {% if kind not in measures %}
-      {% do kanon_sql.refuse(name, "kind: expected " ~ measures | join(", ") ~ ", got " ~ kind) %}
+    {% if variant not in measures %}
+      {% do kanon_sql.refuse(name, "variant: expected " ~ measures | join(", ") ~ ", got " ~ variant) %}
     {% endif %}
-    {% do found.update({"l": kanon_sql.number(given.get("l"), "l", name, least=1, whole=kind != "entropy")}) %}
-    {% if kind == "recursive" %}
+    {% do found.update({"l": kanon_sql.number(given.get("l"), "l", name, least=1, whole=variant != "entropy")}) %}
+    {% if variant == "recursive" %}
       {% do found.update({"c": kanon_sql.number(given.get("c"), "c", name, above=0)}) %}
     {% elif given.get("c") is not none %}
-      {% do kanon_sql.refuse(name, "'c' belongs to kind: recursive, and this is " ~ kind) %}
+      {% do kanon_sql.refuse(name, "'c' belongs to variant: recursive, and this is " ~ variant) %}
     {% endif %}
-    {% do found.update({"kind": kind, "measure": measures[kind], "worst": "max" if kind == "recursive" else "min"}) %}
-    {% set amount = "(" ~ found.c ~ ", " ~ found.l ~ ")" if kind == "recursive" else found.l %}
-    {% do found.update({"label": kind ~ " " ~ amount ~ "-diversity of " ~ found.attribute}) %}
+    {% do found.update({"variant": variant, "measure": measures[variant], "worst": "max" if variant == "recursive" else "min"}) %}
+    {% set amount = "(" ~ found.c ~ ", " ~ found.l ~ ")" if variant == "recursive" else found.l %}
+    {% do found.update({"label": variant ~ " " ~ amount ~ "-diversity of " ~ found.attribute}) %}
   {% endif %}
   {{ return(found) }}
 {% endmacro %}

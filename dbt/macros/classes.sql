@@ -85,7 +85,7 @@ kanon_measured as (
     {% if person is not none and asked.name == "l_diversity" -%}
     case
       when max(case when v is not null and value_count > 0 then value_count end) >= max(class_size)
-      then {{ {"distinct": "1", "entropy": kanon_sql.double("0"), "recursive": "null"}[asked.kind] }}
+      then {{ {"distinct": "1", "entropy": kanon_sql.double("0"), "recursive": "null"}[asked.variant] }}
       else {{ kanon_sql.measure(asked) }}
     end
     {%- else -%}
@@ -193,13 +193,13 @@ kanon_compared as (
 {#- The aggregate over a class's values that is compared with the threshold. -#}
 {% macro measure(asked) %}
   {%- set count = "case when v is not null and value_count > 0 then value_count end" -%}
-  {%- if asked.kind == "distinct" -%}
+  {%- if asked.variant == "distinct" -%}
     {{ return("count(" ~ count ~ ")") }}
-  {%- elif asked.kind == "entropy" -%}
+  {%- elif asked.variant == "entropy" -%}
     {%- set total = "sum(" ~ count ~ ")" -%}
     {%- set terms = "sum(case when v is not null and value_count > 0 then value_count * ln(" ~ kanon_sql.double("value_count") ~ ") end)" -%}
     {{ return("coalesce(ln(" ~ kanon_sql.double(total) ~ ") - " ~ terms ~ " / " ~ kanon_sql.double(total) ~ ", 0)") }}
-  {%- elif asked.kind == "recursive" -%}
+  {%- elif asked.variant == "recursive" -%}
     {%- set first = "max(case when v is not null and value_position = 1 then value_count end)" -%}
     {%- set tail = "sum(case when v is not null and value_position >= " ~ asked.l ~ " then value_count else 0 end)" -%}
     {{ return(kanon_sql.double(first) ~ " / nullif(" ~ kanon_sql.double(tail) ~ ", 0)") }}
@@ -212,11 +212,11 @@ kanon_compared as (
 {% macro condition(asked) %}
   {%- if asked.name == "k_anonymity" -%}
     {{ return("class_size >= " ~ asked.k) }}
-  {%- elif asked.kind == "distinct" -%}
+  {%- elif asked.variant == "distinct" -%}
     {{ return(asked.measure ~ " >= " ~ asked.l) }}
-  {%- elif asked.kind == "entropy" -%}
+  {%- elif asked.variant == "entropy" -%}
     {{ return(asked.measure ~ " >= ln(" ~ kanon_sql.double(asked.l) ~ ") - 0.000000001") }}
-  {%- elif asked.kind == "recursive" -%}
+  {%- elif asked.variant == "recursive" -%}
     {{ return(asked.measure ~ " is not null and " ~ asked.measure ~ " < " ~ kanon_sql.double(asked.c)) }}
   {%- else -%}
     {{ return(asked.measure ~ " is not null and " ~ asked.measure ~ " <= " ~ kanon_sql.double(asked.t) ~ " + 0.000000001") }}

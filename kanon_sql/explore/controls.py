@@ -179,8 +179,8 @@ def _recoding(spec: Spec) -> str:
 
 def _method(given: str) -> Any:
     """A recoding by its label, as a spec writes it."""
-    method, _, effort = given.partition(":")
-    return {"method": method, "effort": effort} if effort else method
+    method, _, variant = given.partition(":")
+    return {"method": method, "variant": variant} if variant else method
 
 
 def _of_search(search: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _recodings() -> Iterator[str]:
     """Those that go with every spec, and how they are asked to take their time."""
     for name, declared in RECODINGS.items():
         if declared.any_model and not declared.needs:
-            yield from (name, f"{name}:best") if "effort" in declared.takes else (name,)
+            yield from (name, f"{name}:best") if "best" in declared.variants else (name,)
 
 
 def _with(known: Sequence[str], own: str) -> list[str]:

@@ -161,9 +161,9 @@ def _about(
             f"{what}: a release is compared with earlier ones of the same table, and {shown_kind(given)} has no name "
             "to know it by; put it into a table of a database, and give the connection"
         )
-    if publishes and spec.recoding.keep is not None and isinstance(place, _InMemory):
+    if publishes and spec.recoding.save_as is not None and isinstance(place, _InMemory):
         raise SpecError(
-            "recoding: keep: the recoding would be kept in memory, and be gone with it; leave it out, or put "
+            "recoding.save_as: the recoding would be saved in memory, and be gone with it; leave it out, or put "
             "the table into a database, and give the connection"
         )
     if publishes and spec.state is not None and not named:

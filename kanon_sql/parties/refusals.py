@@ -31,8 +31,8 @@ def refuse_spec(spec: Spec) -> None:
          "and keep one row per person"),
         (not spec.recoding.is_full_domain, f"recoding: {spec.recoding.method} divides a table by its values, which "
          "would have to cross; use recoding: full_domain"),
-        (spec.recoding.keep is not None, "recoding.keep: what is kept would be the recoding of all parties; leave it "
-         "out"),
+        (spec.recoding.save_as is not None, "recoding.save_as: what is saved would be the recoding of all parties; "
+         "leave it out"),
         (spec.release_view is not None, "release.view: a view reads the rows of one database; name a table"),
         (spec.state is not None, "state: a release that grows is one table of one database; leave it out"),
         (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),

@@ -227,7 +227,7 @@ def _noise(workspace: Workspace, item: MaskedColumn, noise: Noise, given: dict[s
         raise UnsupportedError(
             f"perturb.{item.name}: numbers of more than 15 digits; use larger units in a source query"
         )
-    scale = unit * noise.share * deviation if noise.kind == "additive" else noise.share * _PARTS
+    scale = unit * noise.share * deviation if noise.variant == "additive" else noise.share * _PARTS
     scale = float(f"{scale:.6g}")  # sums differ in their last digits between engines, and noise must not
     if scale < 1:
         raise SpecError(
@@ -242,7 +242,7 @@ def _noise(workspace: Workspace, item: MaskedColumn, noise: Noise, given: dict[s
         amounts=amounts,
         slice=DRAWN_FROM // QUANTILES,
         unit=unit,
-        parts=None if noise.kind == "additive" else _PARTS,
+        parts=None if noise.variant == "additive" else _PARTS,
         **{name: given[name] for name in ("target", "base", "source", "first")},
     )
 

@@ -76,8 +76,8 @@ class CellsRecoded(Recoded):
     "cells",
     title="Cell suppression",
     words="a column has one level, and single cells are suppressed, that is, released as the top",
-    takes=("levels", "caps"),
-    usual=("levels", "searched"),
+    takes=("caps",),
+    variants=("searched", "minimum"),
     faults=cells_faults,
 )
 def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:

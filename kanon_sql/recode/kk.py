@@ -81,8 +81,8 @@ def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     "kk",
     title="(k,k)-anonymity",
     words="the level of a value differs by row; rows and records overlap, this is no k-anonymity",
-    takes=("effort", "start"),
-    usual=("effort", "fast"),
+    takes=("start",),
+    variants=("fast", "best"),
     any_model=False,
     faults=kk_faults,
     models=of_classes,
@@ -104,7 +104,7 @@ def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch |
     """
     (k,) = [model.least_size for model in given.models]
     assert k is not None
-    options = RecodingOptions(method="local", effort=spec.recoding.effort, start=spec.recoding.start)
+    options = RecodingOptions(method="local", variant=spec.recoding.variant, start=spec.recoding.start)
     inner = spec.model_copy(update={"privacy": (KAnonymityRequirement(k=k),), "recoding": options})
     found = recoded_locally(given, inner, budget)
     if not isinstance(found, Chosen | Recoded):

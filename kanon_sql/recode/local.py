@@ -20,8 +20,8 @@ __all__ = ["recoded_locally"]
     "local",
     title="Local recoding",
     words="the level of a value differs by class",
-    takes=("effort", "ranges", "start"),
-    usual=("effort", "fast"),
+    takes=("ranges", "start"),
+    variants=("fast", "best"),
     lowest_labels=True,
 )
 def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
@@ -74,7 +74,7 @@ class _Local:
         begun = [highest] if hidden <= suppressed else []
         if begun and (start == "top" or found.node == top):
             return self._released(begun)
-        if self.spec.recoding.effort == "fast" and found.node == bottom:
+        if self.spec.recoding.variant == "fast" and found.node == bottom:
             return found
         optimum = Attempt(OPTIMUM, self._begin(found.node, "at_optimum_"))
         begins = self._hidden(optimum.state) <= suppressed
@@ -101,7 +101,7 @@ class _Local:
 
     def _released(self, begun: list[Attempt]) -> Recoded:
         """The recoding that loses least of those that begin somewhere."""
-        made, stopped = attempts(begun, self.budget, sweeps=self.spec.recoding.effort == "best")
+        made, stopped = attempts(begun, self.budget, sweeps=self.spec.recoding.variant == "best")
         found = [
             Recoded(
                 self.spec,

@@ -143,7 +143,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
         return NothingRecoded(spec, given, "every row violates the requirements at the highest levels allowed")
     numbers = numbers_of(state, spec, units)
     slices = _may_slice(spec)
-    recorder = Recorder(state) if spec.recoding.keep is not None else None
+    recorder = Recorder(state) if spec.recoding.save_as is not None else None
     stopped = _divided(state, numbers, budget, recorder, slices=slices)
     mapped = aggregated(state, numbers, slices=slices)
     if recorder is not None:
@@ -167,7 +167,7 @@ def _may_slice(spec: Spec) -> bool:
 
     A cut that is kept says of every value where it goes, and alike rows may have a different k.
     """
-    return spec.recoding.keep is None and spec.asks_for_rows_alone
+    return spec.recoding.save_as is None and spec.asks_for_rows_alone
 
 
 def _items(numbers: Sequence[Numbers]) -> tuple[Item, ...]:

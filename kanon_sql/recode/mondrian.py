@@ -44,8 +44,7 @@ _TOP = "top"
     "mondrian",
     title="Multidimensional recoding (Mondrian)",
     words="the range of a value differs by class",
-    takes=("variant",),
-    usual=("variant", "strict"),
+    variants=("strict", "relaxed"),
     faults=mondrian_faults,
     of_ranges=True,
 )
@@ -85,7 +84,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
         attributes=ordered, words=(), by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     state.last = 1
-    recorder = Recorder(state, ordered) if spec.recoding.keep is not None else None
+    recorder = Recorder(state, ordered) if spec.recoding.save_as is not None else None
     columns = {index: given.columns[state.paths[index].name] for index in orders}
     kinds = {} if recorder is None else {index: bound_kind(columns[index], own.open) for index, own in orders.items()}
     stopped = _divided(state, ordered, budget, recorder, slices=slices)

@@ -174,7 +174,6 @@ class Recoded(Searched):
         losses, options = self.losses, self.spec.recoding
         return {
             "method": options.method,
-            "effort": options.effort,
             "variant": options.variant,
             "ranges": list(options.ranges or ()),
             "start": self.start,

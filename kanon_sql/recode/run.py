@@ -51,7 +51,7 @@ def recoded(
     models = declared.models(models_of(spec))
     refuse_together(engine, spec, models)
     _refuse_rounds(engine, spec)
-    asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
+    asked = _at_minimum(spec) if spec.recoding.variant == "minimum" else spec
     with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
         yield declared.run(given, spec, budget or Budget())
 

@@ -66,16 +66,15 @@ class SubtreeRecoded(Recoded):
 
     def to_dict(self) -> dict[str, Any]:
         """The recoding as it stands in results and manifests."""
-        options = self.spec.recoding
-        return {**super().to_dict(), "direction": options.direction, "classify": options.classify}
+        return {**super().to_dict(), "classify": self.spec.recoding.classify}
 
 
 @recoding(
     "subtree",
     title="Subtree recoding",
     words="a value has one label for all rows, and the levels of labels differ by value",
-    takes=("ranges", "direction", "classify"),
-    usual=("direction", "top_down"),
+    takes=("ranges", "classify"),
+    variants=("top_down", "bottom_up"),
 )
 def recoded_by_subtrees(
     given: Prepared, spec: Spec, budget: Budget
@@ -119,7 +118,7 @@ def recoded_by_subtrees(
         why = f"{share} the requirements with the highest labels allowed, of which all others are specialized{limit}"
         return NothingRecoded(spec, given, why)
     cut = _Cut(state, spec, budget, most - hidden)
-    start = TOP if spec.recoding.direction == "top_down" else BOTTOM
+    start = TOP if spec.recoding.variant == "top_down" else BOTTOM
     stopped = cut.found(start)
     made = cut.mapped()
     violating = state.violating_rows + state.kept_rows - made.rows

@@ -235,5 +235,5 @@ class Widening:
 def _too_large(what: str) -> UnsupportedError:
     return UnsupportedError(
         f"recoding: kk: {what}, too many to look for all assignments, which global_1k is about; raise minimum_level, "
-        "so that fewer rows differ, or ask for kind: kk, or for k_anonymity with recoding: local, which implies it"
+        "so that fewer rows differ, or ask for variant: kk, or for k_anonymity with recoding: local, which implies it"
     )

@@ -40,7 +40,7 @@ def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
     Raises:
         SpecError: something else has the name.
     """
-    if spec.recoding.keep is not None:
+    if spec.recoding.save_as is not None:
         refuse_foreign_release(workspace, _published_as(spec), key=KEEP)
 
 
@@ -77,7 +77,7 @@ def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[st
 def _published_as(spec: Spec) -> Spec:
     """The spec as if the recoding were the release."""
     assert spec.release is not None
-    assert spec.recoding.keep is not None
+    assert spec.recoding.save_as is not None
     parts = beside(spec.release, spec.recoding.kept_in).parts
     return spec.model_copy(update={"release": parts, "ledger": None})
 
@@ -147,5 +147,5 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
 def _no_such(name: tuple[str, ...]) -> str:
     return (
         f"there is no recoding kept as {format_table_name(name)!r} here; expected the name that a spec has under "
-        "recoding: {keep: ...}, with its schema if the release has one, after kanon-sql anonymize"
+        "recoding: {save_as: ...}, with its schema if the release has one, after kanon-sql anonymize"
     )

@@ -52,7 +52,7 @@ from kanon_sql.sql import Relation, Statement
 
 __all__ = ["HISTORY", "KEEP", "mark_as_ours", "publish", "put_back", "refuse_foreign_release"]
 
-KEEP = "recoding.keep"
+KEEP = "recoding.save_as"
 """What names a kept recoding in a spec."""
 
 HISTORY = "privacy.m_invariance.history"

@@ -13,6 +13,7 @@ from kanon_sql.spec.cautions import CloakWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
@@ -90,6 +91,7 @@ class CloakSpec(Filed):
 
     Attributes:
         version: the version of the format, 1.
+        kind: ``positions``, which is cloaked positions.
         source: the table, view, query or file of positions.
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the person whose position a row is. It is never released.
@@ -118,11 +120,16 @@ class CloakSpec(Filed):
         ('released', 'refuse')
     """
 
-    expected: ClassVar[str] = "a mapping with version, source, unit, position and k"
+    expected: ClassVar[str] = "a mapping with version, kind, source, unit, position and k"
     called: ClassVar[str] = "cloak spec"
+    elsewhere: ClassVar[Mapping[str, str]] = {"quasi_identifiers": in_kind("release"), "privacy": in_kind("release")}
+    of_kind: ClassVar[str] = "positions"
 
     version: Annotated[Literal[1], checked(first_version("cloak spec"))] = Field(
         description="The version of this format, 1."
+    )
+    kind: Annotated[Literal["positions"], checked(only_kind("positions"))] = Field(
+        description="What the spec is of; write kind: positions."
     )
     source: Source = Field(description="The table or view of positions, {query: ...} or {file: ...}.")
     release: Annotated[
@@ -226,6 +233,7 @@ class CloakSpec(Filed):
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
             "version": self.version,
+            "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
             "unit": self.unit,

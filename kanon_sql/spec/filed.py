@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 from pydantic import PrivateAttr, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import AT_KEY, Fault, Part, fail
+from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, fail
 from kanon_sql.spec.display import Displayed
+from kanon_sql.spec.kinds import KINDS, only_kind
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.sections import Source
@@ -42,10 +43,12 @@ class Filed(Displayed, Part):
 
     Attributes:
         called: what messages call it.
+        of_kind: the value of its key ``kind``.
         made_by: who else writes such files, for messages.
     """
 
     called: ClassVar[str]
+    of_kind: ClassVar[str] = "release"
     made_by: ClassVar[str] = ""
     __repr__ = Part.__repr__
 
@@ -104,6 +107,15 @@ class Filed(Displayed, Part):
         if base_dir is not None:
             spec._base_dir = base_dir
         return spec
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A spec of another kind has other keys: that it is one is the only problem then."""
+        if isinstance(value, Mapping) and value.get("kind") in KINDS:
+            faults = Faults()
+            faults.attempt(("kind",), only_kind(cls.of_kind), value["kind"])
+            faults.finish()
+        return value
 
     @classmethod
     def place(cls, location: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -110,14 +110,14 @@ def _unfit(requirement: Requirement) -> str | None:
 
 def _section_faults(spec: Spec) -> Iterator[Fault]:
     """Sections that say how classes are made, or what else is kept of releases."""
-    if not spec.recoding.is_full_domain or spec.recoding.keep is not None:
+    if not spec.recoding.is_full_domain or spec.recoding.save_as is not None:
         why = (
             f"a refresh gives new rows the labels that stand in the release, at one level per column; classes of "
             f"recoding: {spec.recoding.method} are made for the rows of one day, and those of two days overlap, so "
             "that their unions are no classes; with a state, use recoding: full_domain"
         )
         if spec.recoding.is_full_domain:
-            why = "the state holds the levels already; leave 'keep' out"
+            why = "the state holds the levels already; leave 'save_as' out"
         yield Fault(("recoding",), why, True)
     if spec.search.of_intervals:
         why = f"{spec.search.algorithm} makes intervals of the values of one day; with a state, use another algorithm"

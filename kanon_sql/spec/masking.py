@@ -64,7 +64,7 @@ class Noise(Part):
     Attributes:
         share: additive: the standard deviation of the noise, as a share of the column's own; multiplicative: that of
             the factor, whose mean is 1.
-        kind: ``additive`` or ``multiplicative``.
+        variant: ``additive`` or ``multiplicative``.
         decimals: digits after the point of what is released; by default none for whole numbers, and two for others.
     """
 
@@ -73,9 +73,9 @@ class Noise(Part):
     share: Annotated[float, _share("a share", one=True)] = Field(
         description="The standard deviation of the noise, as a share of the column's own, or that of the factor."
     )
-    kind: Annotated[Literal["additive", "multiplicative"], checked(choice("kind", ("additive", "multiplicative")))] = (
-        Field(default="additive", description="Whether noise is added, or is a factor.")
-    )
+    variant: Annotated[
+        Literal["additive", "multiplicative"], checked(choice("variant of noise", ("additive", "multiplicative")))
+    ] = Field(default="additive", description="Whether noise is added, or is a factor.")
     decimals: Annotated[
         int | None,
         checked(_decimals),

@@ -23,6 +23,7 @@ from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.keys import ColumnNames, hierarchies_by_column, only_version
+from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.load import read_mapping
 from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_in
@@ -48,6 +49,7 @@ class Spec(Filed):
 
     Attributes:
         version: the version of the format, 1.
+        kind: ``release``, for rows to release; other kinds are specs of their own.
         source: the table, view, query or file to anonymize; it may be left out where the table itself is given.
         release: the table or view to publish; None where nothing is published, or a file.
         release_file: the file to publish, which ``release: {file: ...}`` says; None for none.
@@ -93,10 +95,17 @@ class Spec(Filed):
             "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
             "own, for kanon-sql publish perturbed"
         ),
+        "dimensions": in_kind("table"),
+        "rules": in_kind("table"),
+        "position": in_kind("positions"),
+        "lbqids": in_kind("positions"),
         "keep_unique": "warnings say what becomes of each; write warnings: {nearly_unique_kept: error}, warn or allow",
     }
 
     version: Annotated[Literal[1], checked(only_version)] = Field(description="The version of this format, 1.")
+    kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
+        default="release", description="What the spec is of: rows to release."
+    )
     source: Source = Field(
         default_factory=lambda: NO_SOURCE, description="The table or view to anonymize, {query: ...} or {file: ...}."
     )
@@ -198,7 +207,7 @@ class Spec(Filed):
     @classmethod
     def written(cls, value: Any) -> Any:
         """A release that is a file or a view has a field of its own: no one takes its path for a table's name."""
-        return apart(value)
+        return apart(super().written(value))
 
     # --- What the keys say together ---
 
@@ -314,6 +323,7 @@ class Spec(Filed):
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
             "version": self.version,
+            "kind": self.kind,
             "source": self.source.to_dict(),
             "release": self.publishes,
             "unit": self.unit,

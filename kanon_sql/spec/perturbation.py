@@ -15,6 +15,7 @@ from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.kinds import only_kind
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -63,6 +64,7 @@ class PerturbSpec(Filed):
 
     Attributes:
         version: the version of the format, 1.
+        kind: ``perturbed``, which is perturbed rows.
         source: the table, view, query or file that is masked.
         release: the table to publish; None where nothing is published.
         key: the column with another value in every row, by which randomness is drawn; it is not released.
@@ -75,14 +77,15 @@ class PerturbSpec(Filed):
 
     Examples:
         >>> masked = kanon_sql.PerturbSpec.from_dict(
-        ...     {"version": 1, "source": "visits", "key": "id", "perturb": {"age": {"noise": 0.1}}}
+        ...     {"version": 1, "kind": "perturbed", "source": "visits", "key": "id", "perturb": {"age": {"noise": 0.1}}}
         ... )
         >>> masked.perturb["age"].method, masked.linkage.rows
         ('noise', 1000)
     """
 
     called: ClassVar[str] = "perturbation spec"
-    expected: ClassVar[str] = "a mapping with version, source, key and perturb"
+    of_kind: ClassVar[str] = "perturbed"
+    expected: ClassVar[str] = "a mapping with version, kind, source, key and perturb"
     elsewhere: ClassVar[Mapping[str, str]] = {
         "privacy": _NEVER,
         "quasi_identifiers": _NEVER,
@@ -91,6 +94,9 @@ class PerturbSpec(Filed):
 
     version: Annotated[Literal[1], checked(first_version("perturbation spec"))] = Field(
         description="The version of this format, 1."
+    )
+    kind: Annotated[Literal["perturbed"], checked(only_kind("perturbed"))] = Field(
+        description="What the spec is of; write kind: perturbed."
     )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
     release: Annotated[
@@ -155,6 +161,7 @@ class PerturbSpec(Filed):
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
             "version": self.version,
+            "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
             "key": self.key,

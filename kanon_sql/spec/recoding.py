@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_DIGITS", "Aggregate", "Recoding", "RecodingOptions", "parse_recoding", "recoding"]
 
-_EFFORTS = ("fast", "best")
-_VARIANTS = ("strict", "relaxed")
-_LEVELS = ("searched", "minimum")
-_DIRECTIONS = ("top_down", "bottom_up")
+_VARIANTS = ("fast", "best", "strict", "relaxed", "searched", "minimum", "top_down", "bottom_up")
 _STARTS = ("top", "optimum", "both")
 _AGGREGATES = ("mean", "median", "mode")
 
@@ -72,7 +69,7 @@ def _name(value: object) -> str:
     """The name of a table beside the release."""
     written = text("the name of a table")(value)
     if len(parse_table_name(written)) != 1:
-        fail("expected the name of a table without a schema: the recoding is kept beside the release")
+        fail("expected the name of a table without a schema: the recoding is saved beside the release")
     return written
 
 
@@ -161,7 +158,7 @@ class Recoding:
         title: its name in reports.
         words: what it does to a value.
         takes: the options of ``recoding`` that it takes.
-        usual: the option that it always has, and what that is unless the spec says otherwise.
+        variants: those that it has, the usual one first; none where it has one form.
         needs: the options that it must be given -> what to write there.
         any_model: whether it goes with requirements of every kind.
         faults: what it cannot be asked for together with the rest of a spec.
@@ -177,7 +174,7 @@ class Recoding:
     title: str
     words: str
     takes: tuple[str, ...] = ()
-    usual: tuple[str, str] | None = None
+    variants: tuple[str, ...] = ()
     needs: Mapping[str, str] = field(default_factory=dict)
     any_model: bool = True
     faults: Callable[[Spec], Iterable[Fault]] = lambda _: ()
@@ -185,6 +182,11 @@ class Recoding:
     not_kept: str | None = None
     of_ranges: bool = False
     lowest_labels: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of ``recoding`` that it takes, with its variants."""
+        return (*(["variant"] if self.variants else []), *self.takes)
 
     @property
     def place(self) -> int:
@@ -226,31 +228,36 @@ class RecodingOptions(Part):
             Chakraborty 2004); ``microaggregation``, where numbers are replaced by one of their class (Domingo-Ferrer,
             Mateo-Sanz 2002); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
             ``cover`` (Meyerson and Williams 2004).
-        effort: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
+        variant: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; for mondrian,
+            ``strict``, all rows of a value on one side, or ``relaxed``; for cells, the level of each column,
+            ``searched``, or its ``minimum`` level (_CS); for subtree, whether labels are specialized from the top,
+            ``top_down``, or generalized from the values, ``bottom_up``; None for methods without variants.
         ranges: for local and subtree, the columns that are released as ranges of their values; None for others.
         start: for local and kk, where to begin: at the ``top``, the highest levels allowed, with the full-domain
             ``optimum``, or with ``both``, of which the better one is released; None for the top, or for both where the
-            effort is best.
-        variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
-        levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
+            variant is best.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
-        direction: for subtree, whether labels are specialized from the top, ``top_down``, or generalized from the
-            values, ``bottom_up``; None for others.
         classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
             and by detail without one; None for others.
-        keep: the table beside the release in which the recoding is kept, for new rows; None to keep none.
+        save_as: the table beside the release in which the recoding is saved, for new rows; None to save none.
         columns: for microaggregation, ``mean``, ``median`` or ``mode``, by column, or a mapping of ``aggregate`` to
             one of them and ``digits`` to how many digits after the point are released; None for others.
     """
 
-    expected: ClassVar[str] = "a recoding such as local, or a mapping such as {method: local, effort: best}"
+    expected: ClassVar[str] = "a recoding such as local, or a mapping such as {method: local, variant: best}"
 
     method: Annotated[str, checked(Declared(RECODINGS))] = Field(
         default="full_domain",
         description="One level per column for all rows, or levels that differ by class, or by value.",
     )
-    effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
-        default=None, description="For local and kk: how long to look for classes."
+    variant: Annotated[
+        Literal["fast", "best", "strict", "relaxed", "searched", "minimum", "top_down", "bottom_up"] | None,
+        checked(choice("variant", _VARIANTS)),
+    ] = Field(
+        default=None,
+        description="For local and kk: fast, or the best of several ways. For mondrian: strict, all rows of a value on "
+        "one side of a cut, or relaxed. For cells: the level of each column, searched or its minimum. For subtree: "
+        "labels are specialized (top_down) or generalized (bottom_up).",
     )
     ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
         default=None,
@@ -259,12 +266,6 @@ class RecodingOptions(Part):
     start: Annotated[Literal["top", "optimum", "both"] | None, checked(choice("start", _STARTS))] = Field(
         default=None,
         description="For local and kk: where to begin, at the highest levels or with the full-domain optimum.",
-    )
-    variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
-        default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
-    )
-    levels: Annotated[Literal["searched", "minimum"] | None, checked(choice("levels", _LEVELS))] = Field(
-        default=None, description="For cells: the level of each column, searched or its minimum level."
     )
     caps: Annotated[
         dict[str, float] | None,
@@ -278,12 +279,8 @@ class RecodingOptions(Part):
             }
         ),
     ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
-    keep: Annotated[str | None, checked(_name), WithJsonSchema({"type": ["string", "null"], "minLength": 1})] = Field(
-        default=None, description="The table to keep the recoding in, for kanon-sql apply."
-    )
-
-    direction: Annotated[Literal["top_down", "bottom_up"] | None, checked(choice("direction", _DIRECTIONS))] = Field(
-        default=None, description="For subtree: labels are specialized from the top, or generalized from the values."
+    save_as: Annotated[str | None, checked(_name), WithJsonSchema({"type": ["string", "null"], "minLength": 1})] = (
+        Field(default=None, description="The table to save the recoding in, for kanon-sql release apply.")
     )
     classify: Annotated[str | None, checked(_classify)] = Field(
         default=None, description="For subtree: the column that a classifier is to tell from the release."
@@ -297,10 +294,9 @@ class RecodingOptions(Part):
         """A name alone is the method; local is fast, mondrian strict, and so on, unless they say so."""
         found = {"method": value} if isinstance(value, str) else value
         declared = RECODINGS.get(found.get("method", "full_domain")) if isinstance(found, Mapping) else None
-        if declared is None or declared.usual is None:
+        if declared is None or not declared.variants or found.get("variant") is not None:
             return found
-        option, usual = declared.usual
-        return {**found, option: usual} if found.get(option) is None else found
+        return {**found, "variant": declared.variants[0]}
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -309,12 +305,15 @@ class RecodingOptions(Part):
         if declared is None:
             return
         for option in given:
-            if option in ("method", "keep") or option in declared.takes:
+            if option in ("method", "save_as", *declared.options):
                 continue
-            takers = [name for name, other in RECODINGS.items() if option in other.takes]
+            takers = [name for name, other in RECODINGS.items() if option in other.options]
             reason = "full_domain searches as 'search' says; " if declared.run is None else ""
-            who = f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {' and '.join(takers)} take"
+            listed = f"{', '.join(takers[:-1])} and {takers[-1]}"
+            who = f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {listed} take"
             yield Fault((option,), f"{reason}only {who} it", True)
+        if declared.variants and given.get("variant") in [word for word in _VARIANTS if word not in declared.variants]:
+            yield Fault(("variant",), f"{declared.name} has the variants {' and '.join(declared.variants)}")
         for option, what in declared.needs.items():
             if option not in given:
                 why = f"{declared.name} needs {option}, {what}; expected a mapping in {option!r}"
@@ -339,8 +338,8 @@ class RecodingOptions(Part):
     @property
     def kept_in(self) -> str:
         """The name of the table that the recoding is kept in, beside the release."""
-        assert self.keep is not None
-        return parse_table_name(self.keep)[-1]
+        assert self.save_as is not None
+        return parse_table_name(self.save_as)[-1]
 
     @property
     def labels_are_lowest(self) -> bool:
@@ -367,12 +366,12 @@ class RecodingOptions(Part):
     @property
     def begins(self) -> str:
         """Where local recoding begins: ``top``, ``optimum`` or ``both``."""
-        return self.start or ("both" if self.effort == "best" else "top")
+        return self.start or ("both" if self.variant == "best" else "top")
 
     @property
     def label(self) -> str:
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
-        chosen, given = _chosen(), {name: value for name, value in self if value and name != "keep"}
+        chosen, given = _chosen(), {name: value for name, value in self if value and name != "save_as"}
         words = [given[name] for name in chosen if name in given]
         others = [
             f"{name}={value if isinstance(value, str) else '+'.join(map(str, value))}"

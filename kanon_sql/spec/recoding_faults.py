@@ -26,7 +26,7 @@ __all__ = [
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec cannot have whose labels differ by class, or whose recoding is kept."""
-    if spec.recoding.keep is not None:
+    if spec.recoding.save_as is not None:
         yield from _keep_faults(spec)
     yield from _graph_faults(spec)
     if spec.recoding.is_full_domain:
@@ -58,8 +58,8 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
         why = None
         if spec.recoding.method != "subtree":
             why = f"{spec.recoding.method} needs one parent for each value, and subtree alone chooses it"
-        elif spec.recoding.keep is not None:
-            why = "the parents are chosen by the rows of this source, and others would choose others; leave keep out"
+        elif spec.recoding.save_as is not None:
+            why = "the parents are chosen by the rows of this source, and others would choose others; leave save_as out"
         elif name in (spec.recoding.ranges or ()):
             why = "recoding.ranges releases ranges of its values, which have no parents; leave parents out"
         if why is not None:
@@ -101,14 +101,14 @@ def kk_faults(spec: Spec) -> Iterator[Fault]:
     """What rows cannot promise that differ from each other: classes, and what is in them."""
     asked = [item for item in spec.privacy if item.name == "kk_anonymity"]
     others = [item.name for item in spec.privacy if item not in asked]
-    kinds = [getattr(item, "kind", None) for item in asked]
+    variants = [getattr(item, "variant", None) for item in asked]
     why = None
     if others:
         why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
     elif len(asked) > 1:
-        why = "privacy asks for several kinds; ask for kk alone, with the largest k"
-    elif kinds[0] not in ("kk", "global_1k"):
-        why = f"(k,k)-anonymous rows are released, and {kinds[0]} is weaker; ask for kind: kk, which implies it"
+        why = "privacy asks for several variants; ask for kk alone, with the largest k"
+    elif variants[0] not in ("kk", "global_1k"):
+        why = f"(k,k)-anonymous rows are released, and {variants[0]} is weaker; ask for variant: kk, which implies it"
     if why is not None:
         yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)
     if spec.nulls == "suppress":
@@ -146,10 +146,10 @@ def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
         if name not in spec.quasi_identifiers:
             why = f"{quote(name)} is no quasi-identifier; only they are recoded"
             yield Fault(("recoding", "ranges", place), why, True)
-    if spec.recoding.direction == "bottom_up":
+    if spec.recoding.variant == "bottom_up":
         why = (
             "bottom_up generalizes along hierarchies that are given, and finds no ranges (Wang, Yu, Chakraborty 2004); "
-            "leave ranges out, or use direction: top_down"
+            "leave ranges out, or use variant: top_down"
         )
         yield Fault(("recoding", "ranges"), why, True)
     known = [name for name in ranges if name in spec.quasi_identifiers]
@@ -179,13 +179,13 @@ def classify_faults(spec: Spec, name: str, place: Loc) -> Iterator[Fault]:
 
 def _keep_faults(spec: Spec) -> Iterator[Fault]:
     """What cannot be applied to new rows, and names that are taken."""
-    loc = ("recoding", "keep")
+    loc = ("recoding", "save_as")
     why = _why_not_kept(spec)
     if why is not None:
         yield Fault(loc, why, True)
     if spec.search.of_intervals:
         why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"
-        yield Fault(loc, f"{why}; leave keep out, or use another algorithm", True)
+        yield Fault(loc, f"{why}; leave save_as out, or use another algorithm", True)
     others = {"release": spec.release, "source": spec.source.table}
     others["ledger"] = None if spec.ledger is None else spec.ledger.table
     for what, name in others.items():
@@ -198,23 +198,23 @@ def _why_not_kept(spec: Spec) -> str | None:
     method, why = spec.recoding.method, spec.recoding.declared.not_kept
     if why is not None:
         others = ", ".join(name for name, other in RECODINGS.items() if other.not_kept is None)
-        return f"{method} {why}; leave keep out, or use one of {others}"
+        return f"{method} {why}; leave save_as out, or use one of {others}"
     if spec.recoding.variant == "relaxed":
         return (
             "relaxed divides rows that are alike, by how many of them this source has, so that nothing says where new "
-            "ones go; use strict, or leave keep out"
+            "ones go; use strict, or leave save_as out"
         )
     if spec.recoding.ranges:
         return (
             "the classes of recoding.ranges have ranges that begin and end with values of this source, and say nothing "
-            "of those between two of them; leave keep out, use mondrian, whose cuts divide all values, or leave ranges "
-            "out"
+            "of those between two of them; leave save_as out, use mondrian, whose cuts divide all values, or leave "
+            "ranges out"
         )
     labelled = [name for name in spec.quasi_identifiers if name not in (spec.recoding.columns or {})]
     if method == "microaggregation" and labelled:
         return (
             f"the cuts of microaggregation are kept where every quasi-identifier is cut, and {quote(labelled[0])} is "
-            "released as a label; add it to recoding.columns, or leave keep out"
+            "released as a label; add it to recoding.columns, or leave save_as out"
         )
     return None
 
@@ -225,10 +225,10 @@ def cells_faults(spec: Spec) -> Iterator[Fault]:
         if name not in spec.quasi_identifiers:
             why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
             yield Fault(("recoding", "caps", name), why, True)
-    if spec.recoding.levels == "minimum":
+    if spec.recoding.variant == "minimum":
         for name, column in spec.quasi_identifiers.items():
             if column.maximum_level is not None and column.maximum_level != column.minimum_level:
-                why = "with levels: minimum every column stays at its minimum level; leave maximum_level out"
+                why = "with variant: minimum every column stays at its minimum level; leave maximum_level out"
                 yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
 
 

@@ -100,7 +100,7 @@ def release_file_faults(spec: Spec) -> Iterator[Fault]:
         return
     beside = {
         "ledger": (spec.ledger is not None, "a ledger compares releases that are tables of one database"),
-        "recoding": (spec.recoding.keep is not None, "recoding.keep is a table beside the release"),
+        "recoding": (spec.recoding.save_as is not None, "recoding.save_as is a table beside the release"),
     }
     for key, (asked, why) in beside.items():
         if asked:

@@ -75,7 +75,7 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("release",), f"{named.name} makes a release of the rows at hand, and a view has none{table}")
     beside = [
         ("ledger", spec.ledger is not None, "a ledger compares releases that stay as they are, and a view changes"),
-        ("recoding", spec.recoding.keep is not None, "a view is its own recoding, so there is none to keep"),
+        ("recoding", spec.recoding.save_as is not None, "a view is its own recoding, so there is none to keep"),
         ("recoding", not spec.recoding.is_full_domain, "a view has one level per column, whatever rows come"),
         ("state", spec.state is not None, "a view shows whatever comes by itself, and nothing is kept of it"),
         ("steps", spec.steps is not None, "a view has no steps: a sample, say, would be drawn again by each reader"),

@@ -18,6 +18,14 @@ def _limit(value: object) -> str | None:
 
 _RENAMED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("Suppression", "limit"): ("max_rows", "max_share"),
+    ("RecodingOptions", "effort"): ("variant",),
+    ("RecodingOptions", "direction"): ("variant",),
+    ("RecodingOptions", "levels"): ("variant",),
+    ("RecodingOptions", "keep"): ("save_as",),
+    ("LDiversityRequirement", "kind"): ("variant",),
+    ("BetaLikenessRequirement", "kind"): ("variant",),
+    ("KKAnonymityRequirement", "kind"): ("variant",),
+    ("Noise", "kind"): ("variant",),
 }
 """The class of a part of a spec and an old key of it -> the new key, or those of which one takes its place."""
 

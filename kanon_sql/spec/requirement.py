@@ -153,7 +153,7 @@ class Requirement(Part):
     @property
     def identity(self) -> tuple[object, ...]:
         """Two requirements of a spec with the same one ask for the same thing, maybe with other thresholds."""
-        own = ("kind", "distance", "population", "person", "background")
+        own = ("variant", "distance", "population", "person", "background")
         return (self.name, self.attribute, *(getattr(self, key, None) for key in own), self.groups_by_others)
 
     def value_facts(self) -> Iterator[tuple[str, object]]:

@@ -14,6 +14,7 @@ from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -33,6 +34,7 @@ class TableSpec(Filed):
 
     Attributes:
         version: the version of the format, 1.
+        kind: ``table``, which is a table of counts or sums.
         source: the table, view, query or file that is tabulated.
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the contributor (a person, a business); None where every row is one.
@@ -49,17 +51,28 @@ class TableSpec(Filed):
 
     Examples:
         >>> table = kanon_sql.TableSpec.from_dict(
-        ...     {"version": 1, "source": "visits", "dimensions": {"zip": None}, "rules": {"threshold": 5}}
+        ...     {
+        ...         "version": 1,
+        ...         "kind": "table",
+        ...         "source": "visits",
+        ...         "dimensions": {"zip": None},
+        ...         "rules": {"threshold": 5},
+        ...     }
         ... )
         >>> list(table.dimensions), table.protection.method
         (['zip'], 'suppression')
     """
 
-    expected: ClassVar[str] = "a mapping with version, source, dimensions and rules"
+    expected: ClassVar[str] = "a mapping with version, kind, source, dimensions and rules"
     called: ClassVar[str] = "table spec"
+    elsewhere: ClassVar[Mapping[str, str]] = {"quasi_identifiers": in_kind("release"), "privacy": in_kind("release")}
+    of_kind: ClassVar[str] = "table"
 
     version: Annotated[Literal[1], checked(first_version("table spec"))] = Field(
         description="The version of this format, 1."
+    )
+    kind: Annotated[Literal["table"], checked(only_kind("table"))] = Field(
+        description="What the spec is of; write kind: table."
     )
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
     release: Annotated[
@@ -175,6 +188,7 @@ class TableSpec(Filed):
         protection.pop("percent" if self.measure is None else "width", None)  # sums take the one, counts the other
         return {
             "version": self.version,
+            "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
             "unit": self.unit,

@@ -91,7 +91,7 @@ class Answers(Fixtures):
             "keep": [],
             "privacy": [{"k_anonymity": 7}],
             "suppression": {"max_share": 0.9},
-            "recoding": {"method": "subtree", "direction": "bottom_up"},
+            "recoding": {"method": "subtree", "variant": "bottom_up"},
         }
         found = []
         for where, own in ((reference, reference.engine), (with_visits, engine)):
@@ -110,7 +110,7 @@ class Answers(Fixtures):
         self, with_visits: Subject, reference: Reference, engine: Engine, method: str
     ) -> None:
         """The same classes or cuts are kept, and put the same new rows together, NULLs and similar texts among them."""
-        recoding: dict[str, Any] = {"method": method, "keep": "learned"}
+        recoding: dict[str, Any] = {"method": method, "save_as": "learned"}
         kept = {**SPEC, "recoding": recoding, "suppression": {"max_share": 0.7}, "privacy": [{"k_anonymity": 3}]}
         if method == "microaggregation":
             recoding["columns"] = {"age": "mean", "born": "median", "weight": "mean"}
@@ -331,7 +331,7 @@ class Answers(Fixtures):
         labels = dict.fromkeys(("age", "zip", "sex", "illness"), "text")
         for database in (with_visits, reference):
             database.table("overlapping", labels, rows)
-        kinds = [{"kk_anonymity": {"k": 3, "kind": kind}} for kind in ("kk", "1k", "k1", "global_1k")]
+        kinds = [{"kk_anonymity": {"k": 3, "variant": kind}} for kind in ("kk", "1k", "k1", "global_1k")]
         spec = kanon_sql.Spec.from_dict({**case, "privacy": kinds, "recoding": "full_domain"})
         ours, theirs = (kanon_sql.check(item, spec, "overlapping") for item in (engine, reference.engine))
         same(ours, theirs)

@@ -12,8 +12,8 @@ __all__ = ["CASES", "L_AND_T", "SETS", "SINGLE_VALUES"]
 L_AND_T = [
     {"k_anonymity": 2},
     {"l_diversity": {"attribute": "illness", "l": 2}},
-    {"l_diversity": {"attribute": "illness", "l": 1.5, "kind": "entropy"}},
-    {"l_diversity": {"attribute": "illness", "l": 2, "kind": "recursive", "c": 3}},
+    {"l_diversity": {"attribute": "illness", "l": 1.5, "variant": "entropy"}},
+    {"l_diversity": {"attribute": "illness", "l": 2, "variant": "recursive", "c": 3}},
     {"t_closeness": {"attribute": "illness", "t": 0.6}},
 ]
 
@@ -37,13 +37,13 @@ SINGLE_VALUES = [
     },
     {"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.7, "k": 2, "values": ["Flu"]}},
     {"p_sensitive_k_anonymity": {"attribute": "illness", "p": 2, "k": 2}},
-    {"beta_likeness": {"attribute": "illness", "beta": 4, "kind": "basic"}},
-    {"beta_likeness": {"attribute": "charge", "beta": 90, "kind": "enhanced"}},
+    {"beta_likeness": {"attribute": "illness", "beta": 4, "variant": "basic"}},
+    {"beta_likeness": {"attribute": "charge", "beta": 90, "variant": "enhanced"}},
     {"delta_disclosure": {"attribute": "illness", "delta": 5}},
     {
         "l_diversity": {
             "attribute": "illness",
-            "kind": "npd_recursive",
+            "variant": "npd_recursive",
             "l": 2,
             "c": 4,
             "c2": 0.01,
@@ -134,7 +134,7 @@ CASES: dict[str, dict[str, Any]] = {
         "unit": "person",
         "quasi_identifiers": FEW,
         "privacy": [
-            {"l_diversity": {"attribute": "illness", "l": 1.9, "kind": "entropy", "estimator": "grassberger"}},
+            {"l_diversity": {"attribute": "illness", "l": 1.9, "variant": "entropy", "estimator": "grassberger"}},
         ],
         "suppression": {"max_share": 0.6},
     },
@@ -216,7 +216,7 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"max_share": 0.9},
     },
     "local, best, persons, NULLs suppressed": {
-        "recoding": {"method": "local", "effort": "best"},
+        "recoding": {"method": "local", "variant": "best"},
         "unit": "person",
         "quasi_identifiers": {
             **SPEC["quasi_identifiers"],
@@ -229,7 +229,7 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"max_share": 0.4},
     },
     "local, best, persons with several vectors, l and t": {
-        "recoding": {"method": "local", "effort": "best"},
+        "recoding": {"method": "local", "variant": "best"},
         "unit": "person",
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
@@ -239,7 +239,7 @@ CASES: dict[str, dict[str, Any]] = {
         "quasi_identifiers": {**SPEC["quasi_identifiers"], "born": None, "weight": None},
     },
     "local, best, ranges, persons with several vectors, l": {
-        "recoding": {"method": "local", "effort": "best", "ranges": ["charge"]},
+        "recoding": {"method": "local", "variant": "best", "ranges": ["charge"]},
         "unit": "person",
         "quasi_identifiers": {**SPEC["quasi_identifiers"], "charge": None},
         "keep": [],
@@ -265,7 +265,7 @@ CASES: dict[str, dict[str, Any]] = {
             "sex": SPEC["quasi_identifiers"]["sex"],
         },
         "sensitive": [],
-        "privacy": [{"kk_anonymity": {"k": 5, "kind": "global_1k"}}],
+        "privacy": [{"kk_anonymity": {"k": 5, "variant": "global_1k"}}],
         "suppression": {"max_share": 0.6},
     },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
@@ -311,7 +311,7 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "cells, minimum levels, persons with several vectors, l and t": {
-        "recoding": {"method": "cells", "levels": "minimum"},
+        "recoding": {"method": "cells", "variant": "minimum"},
         "unit": "person",
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
@@ -328,7 +328,7 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"max_share": 0.4, "style": "mask"},
     },
     "subtree, bottom up, persons with several vectors, l and t": {
-        "recoding": {"method": "subtree", "direction": "bottom_up"},
+        "recoding": {"method": "subtree", "variant": "bottom_up"},
         "unit": "person",
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],

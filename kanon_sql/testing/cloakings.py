@@ -148,7 +148,14 @@ class Cloakings(Fixtures):
     def test_the_same_cells_as_duckdb(self, subject: Subject, reference: Reference, engine: Engine, case: str) -> None:
         """How fine cells and slices are, who matches patterns of movement, and what is published."""
         subject.table("positions", POSITIONS, positions())
-        given = {"version": 1, "source": "positions", "release": "visits_release", "unit": "phone", "keep": ["service"]}
+        given = {
+            "version": 1,
+            "kind": "positions",
+            "source": "positions",
+            "release": "visits_release",
+            "unit": "phone",
+            "keep": ["service"],
+        }
         spec = kanon_sql.CloakSpec.from_dict({**given, "suppression": {"max_share": 0.6}, **CLOAKINGS[case]})
 
         def answer() -> tuple[dict[str, Any], Any]:

@@ -39,7 +39,7 @@ MASKINGS: dict[str, dict[str, Any]] = {
     },
     "factors, exchanges, a matrix": {
         "perturb": {
-            "charge": {"noise": {"share": 0.2, "kind": "multiplicative", "decimals": 2}},
+            "charge": {"noise": {"share": 0.2, "variant": "multiplicative", "decimals": 2}},
             "zip": {"swap": {"share": 0.7, "within": ["sex"]}},
             "illness": {"pram": {"matrix": _MATRIX}},
         },
@@ -87,6 +87,7 @@ class Maskings(Fixtures):
         monkeypatch.setenv("KANON_TESTED", "a secret of the tests")
         given = {
             "version": 1,
+            "kind": "perturbed",
             "source": "numbered",
             "release": "visits_release",
             "key": "number",

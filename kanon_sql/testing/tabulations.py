@@ -96,7 +96,7 @@ class Tabulations(Fixtures):
     ) -> None:
         """Who is drawn, cells, what is sensitive, suppressed, or how it is rounded, and what is published."""
         monkeypatch.setenv("KANON_TABULATED", "a secret of the suite's own")
-        given = {"version": 1, "source": "visits", "release": "visits_release", **TABULATIONS[case]}
+        given = {"version": 1, "kind": "table", "source": "visits", "release": "visits_release", **TABULATIONS[case]}
         spec = kanon_sql.TableSpec.from_dict(given)
 
         def answer() -> tuple[dict[str, Any], Any]:

@@ -332,7 +332,7 @@ def released(
 
 def _kept(found: Chosen | Recoded) -> Sequence[str]:
     """Keep the recoding of what was published, if the spec says so; what to say of it."""
-    if found.spec.recoding.keep is None:
+    if found.spec.recoding.save_as is None:
         return ()
     if isinstance(found, Chosen):
         return [keep(found.workspace, found.spec, found.node, found.node_dict(found.node))]

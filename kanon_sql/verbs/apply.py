@@ -49,7 +49,7 @@ def apply(
         engine: from :func:`kanon_sql.connect`, with the right to write.
         spec: the quasi-identifiers and hierarchies that the recoding was learned with, and what the new release must
             satisfy by itself.
-        name: what the recoding is kept as, ``recoding: {keep: NAME}``; beside the spec's release, unless it has a
+        name: what the recoding is kept as, ``recoding: {save_as: NAME}``; beside the spec's release, unless it has a
             schema.
         source: the table of the new rows; the spec's source by default.
         release: the table to publish; the spec's release by default, which ``source`` does not allow.
@@ -69,7 +69,7 @@ def apply(
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
-        >>> learning = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": {"keep": "learned"}})
+        >>> learning = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": {"save_as": "learned"}})
         >>> _ = kanon_sql.anonymize(db, learning)
         >>> result = kanon_sql.apply(db, spec, "learned", source="visits", release="visits_again")
         >>> result.node, result.rows["suppressed"]
@@ -111,7 +111,7 @@ def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
             "release: missing; with another source, name the table to publish, so that the release that the recoding "
             "was learned by is not replaced"
         )
-    changes: dict[str, object] = {"recoding": spec.recoding.model_copy(update={"keep": None})}
+    changes: dict[str, object] = {"recoding": spec.recoding.model_copy(update={"save_as": None})}
     if source is not None:
         changes["source"] = Source.model_validate(source)
     if release is not None:

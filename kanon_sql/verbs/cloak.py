@@ -86,6 +86,7 @@ class CloakResult(Displayed):
         >>> spec = kanon_sql.CloakSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "positions",
         ...         "source": {"query": query},
         ...         "unit": "id",
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
@@ -199,6 +200,7 @@ def cloak(
         >>> spec = kanon_sql.CloakSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "positions",
         ...         "source": {"query": query},
         ...         "unit": "id",
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 128, 16], "depth": 4},

@@ -304,6 +304,7 @@ _SPEC_TEXT = f"""\
 #   kanon-sql plan {SPEC} -d {DATABASE}         what would be chosen, and what it costs
 #   kanon-sql anonymize {SPEC} -d {DATABASE}    publish it again; change something here first
 version: 1
+kind: release
 
 source: visits
 release: visits_release
@@ -339,7 +340,7 @@ keep: [charge]
 # All of these hold in the release, or there is no release.
 privacy:
   - k_anonymity: {{k: 5}}                                             # at least 5 patients look alike
-  - l_diversity: {{attribute: diagnosis, l: 3, kind: distinct}}       # with at least 3 diagnoses
+  - l_diversity: {{attribute: diagnosis, l: 3, variant: distinct}}       # with at least 3 diagnoses
   - t_closeness: {{attribute: diagnosis, t: 0.75}}                    # and not too unlike all patients together
 
 # At most this share of the visits may be left out.

@@ -47,6 +47,7 @@ class Perturbation(Displayed):
         >>> masked = kanon_sql.PerturbSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "perturbed",
         ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
         ...         "key": "id",
         ...         "perturb": {"age": {"rank_swap": 0.1}},
@@ -134,6 +135,7 @@ def perturb(
         >>> masked = kanon_sql.PerturbSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "perturbed",
         ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
         ...         "key": "id",
         ...         "perturb": {"age": {"noise": 0.5}},

@@ -209,7 +209,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
     if spec.ledger is not None:
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
-    if spec.recoding.keep is not None:
+    if spec.recoding.save_as is not None:
         notes += ("The recoding is not kept by this script: kanon-sql anonymize does that.",)
     if spec.state is not None:
         notes += ("The state is not kept by this script, and nothing grows: kanon-sql anonymize and refresh do that.",)

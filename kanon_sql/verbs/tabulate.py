@@ -84,7 +84,13 @@ class Tabulation(Displayed):
 
     Examples:
         >>> table = kanon_sql.TableSpec.from_dict(
-        ...     {"version": 1, "source": "visits", "dimensions": {"zip": None}, "rules": {"threshold": 5}}
+        ...     {
+        ...         "version": 1,
+        ...         "kind": "table",
+        ...         "source": "visits",
+        ...         "dimensions": {"zip": None},
+        ...         "rules": {"threshold": 5},
+        ...     }
         ... )
         >>> result = kanon_sql.tabulate(db, table)
         >>> result.passed, result.cells["suppressed"], result.table[0].labels, result.table[0].value
@@ -182,6 +188,7 @@ def tabulate(
         >>> table = kanon_sql.TableSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "table",
         ...         "source": "visits",
         ...         "dimensions": {"zip": {"hierarchy": {"prefix": [4]}, "levels": [1]}},
         ...         "rules": {"threshold": 5},

@@ -146,7 +146,7 @@ def disclosed(given: Given, counts: Ints) -> Flags:
 
 def l_diversity(given: Given, parameters: Parameters) -> Judged:
     """Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007: definitions 4.1 to 4.4."""
-    return DIVERSITY[parameters.get("kind", "distinct")](given, parameters)
+    return DIVERSITY[parameters.get("variant", "distinct")](given, parameters)
 
 
 def distinct(given: Given, parameters: Parameters) -> Judged:
@@ -280,7 +280,7 @@ def beta_likeness(given: Given, parameters: Parameters) -> Judged:
     ok, tight = at_most(gain, np.where(share > 0, share, 1), parameters["beta"])
     fits = ((q == 0) | (p > 0)).all(axis=1)
     gains = np.where(share > 0, gain / np.maximum(share, 1), 0.0)
-    if parameters.get("kind", "enhanced") == "enhanced":
+    if parameters.get("variant", "enhanced") == "enhanced":
         bound = -np.log(np.where(p > 0, p / np.maximum(p_all, 1), 1))
         fits &= ((gain <= 0) | (gains <= bound + NEAR)).all(axis=1)
         tight |= (gain > 0) & (np.abs(gains - bound) <= NEAR)
@@ -318,5 +318,5 @@ SMALLEST = ("k_anonymity", "k_map", "p_sensitive_k_anonymity")
 
 def worst_is_smallest(model: str, parameters: Parameters) -> bool:
     return model in SMALLEST or (
-        model == "l_diversity" and parameters.get("kind", "distinct") in ("distinct", "entropy")
+        model == "l_diversity" and parameters.get("variant", "distinct") in ("distinct", "entropy")
     )

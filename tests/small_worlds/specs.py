@@ -34,7 +34,7 @@ class Requirement:
     @property
     def name(self) -> str:
         """What the table of results calls it."""
-        kind = self.parameters.get("kind", self.parameters.get("distance"))
+        kind = self.parameters.get("variant", self.parameters.get("distance"))
         of_sets = " over a set" if "quasi_identifiers" in self.parameters else ""
         return f"{self.model}{'' if kind is None else f' ({kind})'}{of_sets}"
 
@@ -86,7 +86,7 @@ def draw_spec(style: str, rng: Random, tables: Tables) -> Asked:
 
 
 def _diversity(rng: Random, tables: Tables, attribute: str, kind: str) -> Requirement:
-    given: dict[str, Any] = {"attribute": attribute, "l": rng.choice((2, 2, 3, 1)), "kind": kind}
+    given: dict[str, Any] = {"attribute": attribute, "l": rng.choice((2, 2, 3, 1)), "variant": kind}
     codes: dict[str, Sequence[int]] = {"allow_positive": [], "forbid_negative": []}
     if kind == "entropy":
         given["l"] = rng.choice((1, 1.5, 2, 2, 2.5, 3))
@@ -129,7 +129,7 @@ def _p_sensitive(rng: Random, attribute: str) -> Requirement:
 
 def _likeness(rng: Random, attribute: str, kind: str) -> Requirement:
     return Requirement(
-        "beta_likeness", {"attribute": attribute, "beta": rng.choice((0.25, 0.5, 1, 1.5, 2, 4)), "kind": kind}, {}
+        "beta_likeness", {"attribute": attribute, "beta": rng.choice((0.25, 0.5, 1, 1.5, 2, 4)), "variant": kind}, {}
     )
 
 

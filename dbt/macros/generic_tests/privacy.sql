@@ -4,9 +4,9 @@
   {{ kanon_sql.violating_classes(model, quasi_identifiers, {"k_anonymity": {"k": k}}, unit) }}
 {% endtest %}
 
-{% test l_diversity(model, quasi_identifiers, l, kind="distinct", c=none, attribute=none, column_name=none, unit=none) %}
+{% test l_diversity(model, quasi_identifiers, l, variant="distinct", c=none, attribute=none, column_name=none, unit=none) %}
   {%- set sensitive = kanon_sql.attribute_of("l_diversity", attribute, column_name) -%}
-  {%- set requirement = {"l_diversity": {"attribute": sensitive, "l": l, "kind": kind, "c": c}} -%}
+  {%- set requirement = {"l_diversity": {"attribute": sensitive, "l": l, "variant": variant, "c": c}} -%}
   {{ kanon_sql.violating_classes(model, quasi_identifiers, requirement, unit) }}
 {% endtest %}
 

@@ -85,7 +85,7 @@ class PrivacyModel(ABC):
     @classmethod
     @abstractmethod
     def of(cls, requirement: Any) -> Self | None:
-        """The model that a requirement of its class asks for; None where it asks for one of another kind."""
+        """The model that a requirement of its class asks for; None where it asks for another variant."""
 
     @property
     def attribute(self) -> str | None:

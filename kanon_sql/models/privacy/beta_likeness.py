@@ -28,7 +28,7 @@ class BetaLikenessRequirement(Requirement):
     Attributes:
         attribute: the sensitive attribute.
         beta: the largest relative gain (q - p) / p allowed, above 0.
-        kind: ``basic``, or ``enhanced``: the gain is also at most -ln(p).
+        variant: ``basic``, or ``enhanced``: the gain is also at most -ln(p).
         reference: compare with the ``original`` table, or with the ``release``.
     """
 
@@ -36,7 +36,7 @@ class BetaLikenessRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "beta_likeness: {attribute: diagnosis, beta: 1}",
-            "(q - p) / p at most min(beta, -ln p), for values with q > p; kind `basic`: at most beta",
+            "(q - p) / p at most min(beta, -ln p), for values with q > p; variant `basic`: at most beta",
             "Cao, Karras 2012",
         ),
     )
@@ -51,9 +51,9 @@ class BetaLikenessRequirement(Requirement):
     beta: Annotated[float, checked(the_number("beta, above 0", above=0))] = Field(
         description="The largest relative gain in frequency allowed."
     )
-    kind: Annotated[Literal["basic", "enhanced"], checked(choice("kind of beta-likeness", ("basic", "enhanced")))] = (
-        Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
-    )
+    variant: Annotated[
+        Literal["basic", "enhanced"], checked(choice("variant of beta-likeness", ("basic", "enhanced")))
+    ] = Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
 
 
@@ -72,7 +72,7 @@ class BasicBetaLikeness(PrivacyModel):
     """
 
     name: ClassVar[str] = "basic_beta_likeness"
-    kind: ClassVar[str] = "basic"
+    variant: ClassVar[str] = "basic"
     requirement: ClassVar = BetaLikenessRequirement
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
@@ -82,8 +82,8 @@ class BasicBetaLikeness(PrivacyModel):
 
     @classmethod
     def of(cls, requirement: BetaLikenessRequirement) -> Self | None:
-        """Where it is of this kind."""
-        if requirement.kind != cls.kind:
+        """Where it is of this variant."""
+        if requirement.variant != cls.variant:
             return None
         return cls(requirement.attribute, requirement.beta, reference=requirement.reference)
 
@@ -120,7 +120,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     """
 
     name: ClassVar[str] = "enhanced_beta_likeness"
-    kind: ClassVar[str] = "enhanced"
+    variant: ClassVar[str] = "enhanced"
 
     @property
     def notation(self) -> str:

@@ -61,8 +61,8 @@ class EntropyEstimateLDiversity(PrivacyModel):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind, by this estimator."""
-        asked = requirement.kind == "entropy" and requirement.estimator == "grassberger"
+        """Where it is of this variant, by this estimator."""
+        asked = requirement.variant == "entropy" and requirement.estimator == "grassberger"
         return cls(requirement.attribute, float(requirement.l)) if asked else None
 
     @property

@@ -18,7 +18,7 @@ from kanon_sql.spec.requirement import (
 
 __all__ = ["KKAnonymityModel", "KKAnonymityRequirement"]
 
-ConsistencyKind = Literal["kk", "1k", "k1", "global_1k"]
+ConsistencyVariant = Literal["kk", "1k", "k1", "global_1k"]
 """Which of the notions is asked for."""
 
 
@@ -30,7 +30,7 @@ class KKAnonymityRequirement(Requirement):
 
     Attributes:
         k: how many.
-        kind: ``1k``, every record is consistent with k rows; ``k1``, every row is with k records; ``kk``, both;
+        variant: ``1k``, every record is consistent with k rows; ``k1``, every row is with k records; ``kk``, both;
             ``global_1k``, every record has k rows that it may be in some assignment of all rows to records.
     """
 
@@ -39,14 +39,14 @@ class KKAnonymityRequirement(Requirement):
         Form(
             "kk_anonymity: {k: 5}",
             "rows that cover at least k records of the source each, and no record that fewer than k rows cover: "
-            "[(k,k)](#k-anonymity-revisited); kind `1k`, `k1`: one of both; `global_1k`: records with at least k "
+            "[(k,k)](#k-anonymity-revisited); variant `1k`, `k1`: one of both; `global_1k`: records with at least k "
             "matches",
             "Gionis, Mazza, Tassa 2008",
         ),
     )
-    expected: ClassVar[str] = "{k: 5} or a whole number, or {k: 5, kind: global_1k}"
+    expected: ClassVar[str] = "{k: 5} or a whole number, or {k: 5, variant: global_1k}"
     definition: ClassVar[str] = (
-        "Every row fits k records of the source, every record k rows, or one of both, as its kind says. It is "
+        "Every row fits k records of the source, every record k rows, or one of both, as its variant says. It is "
         "weaker than k-anonymity (Gionis, Mazza, Tassa 2008)."
     )
     not_certified: ClassVar[str] = "it matches every row of the release with the records of the source"
@@ -55,8 +55,8 @@ class KKAnonymityRequirement(Requirement):
     k: Annotated[int, checked(integer("k", 1))] = Field(
         description="How many rows a record, and how many records a row is consistent with at least."
     )
-    kind: Annotated[ConsistencyKind, checked(choice("kind of kk_anonymity", get_args(ConsistencyKind)))] = Field(
-        default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments."
+    variant: Annotated[ConsistencyVariant, checked(choice("variant of kk_anonymity", get_args(ConsistencyVariant)))] = (
+        Field(default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments.")
     )
 
     @property
@@ -113,7 +113,7 @@ class KKAnonymityModel(PrivacyModel):
 
     Attributes:
         k: how many.
-        kind: which of the notions.
+        variant: which of the notions.
     """
 
     name: ClassVar[str] = "kk_anonymity"
@@ -121,12 +121,12 @@ class KKAnonymityModel(PrivacyModel):
     worst: ClassVar = "MIN"
     needs_facts: ClassVar[tuple[str, ...]] = ("records", "fewest_rows", "fewest_matches")
     k: int
-    kind: ConsistencyKind = "kk"
+    variant: ConsistencyVariant = "kk"
 
     @classmethod
     def of(cls, requirement: KKAnonymityRequirement) -> Self:
         """With the requirement's parameters."""
-        return cls(requirement.k, requirement.kind)
+        return cls(requirement.k, requirement.variant)
 
     @property
     def frame(self) -> str:
@@ -136,12 +136,12 @@ class KKAnonymityModel(PrivacyModel):
     @property
     def notation(self) -> str:
         """Such as ``(5,5)-anonymity``."""
-        return f"{_NOTATIONS[self.kind].format(k=self.k)}-anonymity"
+        return f"{_NOTATIONS[self.variant].format(k=self.k)}-anonymity"
 
     @property
     def key(self) -> str:
-        """``kk_anonymity``, and the kind where it is another."""
-        return self.name if self.kind == "kk" else f"{self.name}[{self.kind}]"
+        """``kk_anonymity``, and the variant where it is another."""
+        return self.name if self.variant == "kk" else f"{self.name}[{self.variant}]"
 
     @property
     def search_obstacle(self) -> str:
@@ -159,15 +159,15 @@ class KKAnonymityModel(PrivacyModel):
     @property
     def tries_assignments(self) -> bool:
         """Global (1,k) does."""
-        return self.kind == "global_1k"
+        return self.variant == "global_1k"
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Never for a search, which joins whole classes and suppresses others: it is not asked."""
         return Monotonicity.NEVER
 
     def parameters(self) -> dict[str, Any]:
-        """``k`` and ``kind``."""
-        return {"k": self.k, "kind": self.kind}
+        """``k`` and ``variant``."""
+        return {"k": self.k, "variant": self.variant}
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
         """The largest k that the table satisfies; None when it has no row."""

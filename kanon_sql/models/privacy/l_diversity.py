@@ -60,13 +60,13 @@ class LDiversityRequirement(Requirement):
     Attributes:
         attribute: the sensitive attribute.
         l: how many values; a whole number, except that for entropy any number >= 1 will do.
-        kind: ``distinct`` (l different values), ``entropy`` (entropy >= log l),
+        variant: ``distinct`` (l different values), ``entropy`` (entropy >= log l),
             ``recursive`` (r1 < c * (r_l + ... + r_m), counts in descending order) or
             ``npd_recursive`` (recursive, except for values that may be disclosed, and for values
             that must not be excluded).
         c: the factor of (npd-)recursive (c, l)-diversity, the paper's c1; None otherwise.
         estimator: of entropy: ``shannon``, that of the values in the class, or ``grassberger``, an estimate of that
-            behind them; None for the other kinds, and for Shannon's by default.
+            behind them; None for the other variants, and for Shannon's by default.
         c2: the least share of each value of ``forbid_negative`` in a class; None without such values.
         allow_positive: values whose positive disclosure is allowed (the paper's Y).
         forbid_negative: values whose negative disclosure is not allowed (the paper's W).
@@ -82,31 +82,31 @@ class LDiversityRequirement(Requirement):
             "Machanavajjhala et al. 2007",
         ),
         Form(
-            "l_diversity: {attribute: diagnosis, l: 3, kind: entropy}",
+            "l_diversity: {attribute: diagnosis, l: 3, variant: entropy}",
             "values with entropy of at least ln l",
             "Machanavajjhala et al. 2007",
         ),
         Form(
-            "l_diversity: {attribute: diagnosis, l: 3, kind: entropy, estimator: grassberger}",
+            "l_diversity: {attribute: diagnosis, l: 3, variant: entropy, estimator: grassberger}",
             "at least l different values, that are [estimated](#entropy-by-estimate) to come from an entropy of "
             "at least ln l",
             "Grassberger 2003; Stammler, Katzenbeisser, Hamacher 2016",
         ),
         Form(
-            "l_diversity: {attribute: diagnosis, l: 3, kind: recursive, c: 2}",
+            "l_diversity: {attribute: diagnosis, l: 3, variant: recursive, c: 2}",
             "r1 < c (r_l + ... + r_m), counts in descending order",
             "Machanavajjhala et al. 2007",
         ),
         Form(
-            "l_diversity: {attribute: diagnosis, l: 3, kind: npd_recursive, c: 2, allow_positive: [healthy]}",
+            "l_diversity: {attribute: diagnosis, l: 3, variant: npd_recursive, c: 2, allow_positive: [healthy]}",
             "r1 < c (r_l + ... + r_m), except for values that may be disclosed, and a share of at least c2 of "
             "each value that must not be excluded",
             "Machanavajjhala et al. 2007, section 4.3",
         ),
     )
-    expected: ClassVar[str] = "{attribute: ..., l: 3, kind: distinct}"
+    expected: ClassVar[str] = "{attribute: ..., l: 3, variant: distinct}"
     definition: ClassVar[str] = (
-        "The sensitive attribute has at least l well-represented values in every class, by the kind that is "
+        "The sensitive attribute has at least l well-represented values in every class, by the variant that is "
         "named: different ones, or spread so that none is too frequent (Machanavajjhala et al. 2007)."
     )
 
@@ -114,9 +114,9 @@ class LDiversityRequirement(Requirement):
     l: Annotated[int | float, checked(_diversity), WithJsonSchema({"type": "number", "minimum": 1})] = Field(  # noqa: E741
         description="How many well-represented values each equivalence class has."
     )
-    kind: Annotated[
+    variant: Annotated[
         Literal["distinct", "entropy", "recursive", "npd_recursive"],
-        checked(choice("kind of l-diversity", ("distinct", "entropy", "recursive", "npd_recursive"))),
+        checked(choice("variant of l-diversity", ("distinct", "entropy", "recursive", "npd_recursive"))),
     ] = Field(default="distinct", description="What well-represented means.")
     c: Annotated[
         float | None,
@@ -145,54 +145,54 @@ class LDiversityRequirement(Requirement):
 
     @property
     def never_grows(self) -> str | None:
-        """The npd-recursive kind, and estimates."""
-        known = self.kind in ("distinct", "entropy", "recursive") and self.estimator != "grassberger"
-        return None if known else "with a state, use kind: distinct, entropy (by its own values) or recursive"
+        """The npd-recursive variant, and estimates."""
+        known = self.variant in ("distinct", "entropy", "recursive") and self.estimator != "grassberger"
+        return None if known else "with a state, use variant: distinct, entropy (by its own values) or recursive"
 
     @property
     def rows_only(self) -> str | None:
-        """The npd-recursive kind: its shares are of rows."""
-        return "l_diversity of kind npd_recursive" if self.kind == "npd_recursive" else None
+        """The npd-recursive variant: its shares are of rows."""
+        return "l_diversity of variant npd_recursive" if self.variant == "npd_recursive" else None
 
     def value_facts(self) -> Iterator[tuple[str, object]]:
-        """The values that the npd-recursive kind lists."""
-        return super().value_facts() if self.kind == "npd_recursive" else iter(())
+        """The values that the npd-recursive variant lists."""
+        return super().value_facts() if self.variant == "npd_recursive" else iter(())
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """``c`` goes with (npd-)recursive, values with npd-recursive; entropy alone takes an l that is not whole."""
-        which = given.get("kind", "distinct")
+        which = given.get("variant", "distinct")
         if which in ("recursive", "npd_recursive") and "c" not in given:
             yield Fault((), "missing 'c': recursive l-diversity needs a factor above 0", True)
         if which in ("distinct", "entropy") and "c" in given:
-            yield Fault(("c",), f"'c' belongs to kind: recursive, and this is {which}", True)
+            yield Fault(("c",), f"'c' belongs to variant: recursive, and this is {which}", True)
         if given.get("estimator") is not None and which in ("distinct", "recursive", "npd_recursive"):
-            yield Fault(("estimator",), f"'estimator' belongs to kind: entropy, and this is {which}", True)
+            yield Fault(("estimator",), f"'estimator' belongs to variant: entropy, and this is {which}", True)
         wanted = given.get("l")
         fractional = isinstance(wanted, float | Decimal) and Decimal(wanted).is_finite() and float(wanted) % 1 != 0
         if which in ("distinct", "recursive", "npd_recursive") and fractional:
-            yield Fault(("l",), f"expected l, a whole number for kind: {which}, got one with a fraction")
+            yield Fault(("l",), f"expected l, a whole number for variant: {which}, got one with a fraction")
         yield from _npd(given, which)
         yield from one_grouping(given)
 
 
 def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
-    """What npd-recursive diversity asks for, and what the other kinds do not take."""
+    """What npd-recursive diversity asks for, and what the other variants do not take."""
     own = ("c2", "allow_positive", "forbid_negative")
     if which != "npd_recursive":
         for key in own:
             if key in given and which in ("distinct", "entropy", "recursive"):
-                yield Fault((key,), f"'{key}' belongs to kind: npd_recursive, and this is {which}", True)
+                yield Fault((key,), f"'{key}' belongs to variant: npd_recursive, and this is {which}", True)
         return
     if "allow_positive" not in given and "forbid_negative" not in given:
-        why = "npd_recursive needs values: allow_positive, forbid_negative or both; without any use kind: recursive"
+        why = "npd_recursive needs values: allow_positive, forbid_negative or both; without any use variant: recursive"
         yield Fault((), why, True)
     if "forbid_negative" in given and "c2" not in given:
         yield Fault((), "missing 'c2': the least share of every value of forbid_negative, such as 0.1", True)
     if "c2" in given and "forbid_negative" not in given:
         yield Fault(("c2",), "'c2' is about the values of 'forbid_negative', which is missing", True)
     if given.get("l") == 1:
-        yield Fault(("l",), "expected l, at least 2 for kind: npd_recursive, got 1")
+        yield Fault(("l",), "expected l, at least 2 for variant: npd_recursive, got 1")
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,8 @@ class DistinctLDiversity(_LDiversity):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind."""
-        return None if requirement.kind != "distinct" else cls(requirement.attribute, int(requirement.l))
+        """Where it is of this variant."""
+        return None if requirement.variant != "distinct" else cls(requirement.attribute, int(requirement.l))
 
     @property
     def notation(self) -> str:
@@ -285,8 +285,8 @@ class EntropyLDiversity(_LDiversity):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind, and of the class's own entropy."""
-        if requirement.kind != "entropy" or requirement.estimator == "grassberger":
+        """Where it is of this variant, and of the class's own entropy."""
+        if requirement.variant != "entropy" or requirement.estimator == "grassberger":
             return None
         return cls(requirement.attribute, float(requirement.l))
 
@@ -335,10 +335,10 @@ class RecursiveCLDiversity(_LDiversity):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind."""
-        if requirement.kind != "recursive":
+        """Where it is of this variant."""
+        if requirement.variant != "recursive":
             return None
-        assert requirement.c is not None, "the spec refuses this kind without c"
+        assert requirement.c is not None, "the spec refuses this variant without c"
         return cls(requirement.attribute, requirement.c, int(requirement.l))
 
     @property

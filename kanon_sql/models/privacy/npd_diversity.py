@@ -49,10 +49,10 @@ class NpdRecursiveDiversity(PrivacyModel):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind."""
-        if requirement.kind != "npd_recursive":
+        """Where it is of this variant."""
+        if requirement.variant != "npd_recursive":
             return None
-        assert requirement.c is not None, "the spec refuses this kind without c"
+        assert requirement.c is not None, "the spec refuses this variant without c"
         return cls(
             sensitive=requirement.attribute,
             c=requirement.c,

@@ -163,7 +163,7 @@ def _of_sensitivity(requirement: PSensitiveRequirement, common: Mapping[str, Any
 
 
 def _of_gains(requirement: BetaLikenessRequirement, common: Mapping[str, Any], over: str) -> Definition:
-    bounded = requirement.kind == "enhanced"
+    bounded = requirement.variant == "enhanced"
     return Definition(
         says=f"in every class{over}, no value of {requirement.attribute} gains more than {requirement.beta:g} of "
         f"its share of the {requirement.reference} table{', nor more than -ln of it' if bounded else ''}",
@@ -198,17 +198,17 @@ def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over
 
 def _of_diversity(requirement: LDiversityRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
     name = requirement.attribute
-    if requirement.kind == "distinct":
+    if requirement.variant == "distinct":
         return Definition(
             says=f"every class{over} has at least {requirement.l:g} different values of {name}", kind="distinct",
             comparison=">=", threshold=int(requirement.l), attribute=name, lasting=True, **common,
         )  # fmt: skip
-    if requirement.kind == "entropy" and requirement.estimator != "grassberger":
+    if requirement.variant == "entropy" and requirement.estimator != "grassberger":
         return Definition(
             says=f"in every class{over}, the entropy of the values of {name} is at least ln {requirement.l:g}",
             kind="entropy", comparison=">=", threshold=log(requirement.l) - TOLERANCE, attribute=name, **common,
         )  # fmt: skip
-    if requirement.kind == "recursive":
+    if requirement.variant == "recursive":
         assert requirement.c is not None
         return Definition(
             says=f"in every class{over}, the most frequent value of {name} is rarer than {requirement.c:g} times all "
@@ -216,7 +216,7 @@ def _of_diversity(requirement: LDiversityRequirement, common: Mapping[str, Any],
             kind="recursive", comparison="<", threshold=requirement.c, attribute=name,
             numbers={"l": int(requirement.l)}, **common,
         )  # fmt: skip
-    if requirement.kind == "entropy":
+    if requirement.variant == "entropy":
         return "it is an estimate of what a class is a sample of, and no property of the class"
     return f"it weighs values that may be disclosed and values that must not be excluded; {_TESTED}"
 

@@ -46,7 +46,7 @@ ADAPTERS = {
 
 REQUIREMENTS = {
     "k_anonymity": ("k",),
-    "l_diversity": ("attribute", "l", "kind", "c"),
+    "l_diversity": ("attribute", "l", "variant", "c"),
     "t_closeness": ("attribute", "t", "reference"),
 }
 """The requirements that the dbt package has tests for, with the parameters that these take."""

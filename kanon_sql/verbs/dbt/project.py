@@ -154,8 +154,8 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
     if spec.ledger is not None:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
-    if spec.recoding.keep is not None:
-        yield Problem("recoding.keep: the model that is written is the recoding, and dbt builds it; leave keep out")
+    if spec.recoding.save_as is not None:
+        yield Problem("recoding.save_as: the model that is written is the recoding, and dbt builds it; leave it out")
     for column, hierarchy in spec.quasi_identifiers.items():
         if hierarchy.as_ != "text":
             yield Problem(
@@ -216,8 +216,10 @@ def _untested(requirement: Requirement) -> str | None:
         return f"{name} (expected {', '.join(REQUIREMENTS)})"
     if parameters.get("estimator") == "grassberger":
         return f"{name} by an estimate"
-    if parameters.get("kind") == "npd_recursive" or parameters.get("distance", "equal") != "equal":
-        return f"{name} of the {parameters.get('kind') or parameters['distance']} kind"
+    if parameters.get("variant") == "npd_recursive":
+        return f"{name} of the npd_recursive variant"
+    if parameters.get("distance", "equal") != "equal":
+        return f"{name} of the {parameters['distance']} distance"
     others = [key for key in ("column", "quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
     return f"{name} with {others[0]}" if others else None
 

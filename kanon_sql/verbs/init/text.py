@@ -69,6 +69,7 @@ def lines_of(draft: Draft) -> Iterator[str]:
         yield "#"
         yield from (f"# {line}".rstrip() for line in preset.head)
     yield "version: 1"
+    yield "kind: release"
     yield ""
     if source.file is not None:
         yield f"source: {{file: {as_yaml(source.file)}}}  # beside this spec, or the path from it"
@@ -144,7 +145,7 @@ def _privacy_lines(draft: Draft) -> Iterator[str]:
     for item in sensitive:
         needed = min(3, item.profile.distinct, k)
         if needed > 1:
-            yield f"  - l_diversity: {{attribute: {as_yaml(item.profile.name)}, l: {needed}, kind: distinct}}"
+            yield f"  - l_diversity: {{attribute: {as_yaml(item.profile.name)}, l: {needed}, variant: distinct}}"
     if preset is not None:
         yield from (f"  # {line}" for line in preset.after)
 

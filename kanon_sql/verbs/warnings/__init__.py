@@ -75,10 +75,10 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
 
 def _of_cuts(found: Chosen | Recoded) -> list[Warned]:
     """That others may read the recoding that is kept, where that has values of the source."""
-    if not isinstance(found, Recoded) or found.spec.recoding.keep is None or found.mapped.cuts is None:
+    if not isinstance(found, Recoded) or found.spec.recoding.save_as is None or found.mapped.cuts is None:
         return []
     what = "the cuts of the recoding, which are values of the source"
-    return readable_by_others(found.workspace.engine, found.spec, found.spec.recoding.keep, what)
+    return readable_by_others(found.workspace.engine, found.spec, found.spec.recoding.save_as, what)
 
 
 def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column] | None = None) -> list[Warned]:

@@ -28,7 +28,7 @@ def apply(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The recoding, as a spec named it: recoding: {keep: NAME}.",
+            help="The recoding, as a spec named it: recoding: {save_as: NAME}.",
             show_default=False,
         ),
     ],
@@ -52,7 +52,7 @@ def apply(
 ) -> None:
     """Release new rows by a recoding that was kept, or nothing.
 
-    A spec with recoding: {keep: NAME} leaves the levels or the classes of its release
+    A spec with recoding: {save_as: NAME} leaves the levels or the classes of its release
     beside it. New rows of the same columns get the labels of the class that covers them and
     loses least; the release is verified as every other, by itself. Rows that no class
     covers are suppressed, and so are rows of classes that would violate a requirement.
