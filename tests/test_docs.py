@@ -62,10 +62,10 @@ MINUTES = {"spark", "dbt"}
 """What a page may need that takes minutes."""
 
 SECONDS = {
+    "add-your-own",
     "legal",
     "tutorial",
     "choosing",
-    "how-to/draft",
     "how-to/duckdb",
     "how-to/evidence",
     "how-to/ledger",
