@@ -4,8 +4,9 @@
     KANON_DBT=.../bin/dbt python benchmarks/dbt_build.py --rows 100000 --repeat 5
 
 The table is generated on a server of the tests with its default settings: visits of persons with about four each, who
-keep their year of birth, zip and sex. Levels are fixed, as the models of dbt need them; `kanon-sql dbt` writes these
-once, and then both make the release in turn. ``dbt`` is the whole process, and ``nodes`` is what dbt says that its
+keep their year of birth, zip and sex. Levels are fixed, as the models of dbt need them; `kanon-sql pipeline dbt` writes
+these once, and then both make the release in
+turn. ``dbt`` is the whole process, and ``nodes`` is what dbt says that its
 models and tests took. ``ratio`` is that of the medians of ``dbt`` and ``anonymize``, and both releases must be the
 same. Measured with ``unit`` and without.
 """

@@ -100,7 +100,11 @@ def test_a_plan_imports_no_other_engine_and_nothing_that_writes(tmp_path: Path) 
 def test_a_verb_does_not_look_for_plugins_in_all_that_is_installed() -> None:
     told = "import atexit, sys; atexit.register(lambda: print(sys.modules['pydantic.plugin._loader']._plugins)); "
     done = subprocess.run(
-        [sys.executable, "-c", told + MAIN, "schema"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", told + MAIN, "pipeline", "schema"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.splitlines()[-1] == "None"
 

@@ -174,7 +174,7 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
     if verb == "release refresh":
         with duckdb.connect("clinic.duckdb") as con:
             con.execute("ALTER TABLE visits ADD COLUMN day INTEGER DEFAULT 1; DROP TABLE IF EXISTS visits_release")
-            con.execute("CREATE TABLE late AS FROM visits LIMIT 3; CREATE TABLE gone AS FROM visits LIMIT 1")
+            con.execute("CREATE TABLE new AS FROM visits LIMIT 3; CREATE TABLE gone AS FROM visits LIMIT 1")
         of_rows = SPEC.replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "")
         (clinic / "spec.yml").write_text(f"{of_rows}state: kanon_state\nincrements: {{watermark: day}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0

@@ -111,7 +111,7 @@ def schemas() -> Iterator[tuple[str, str]]:
     """The JSON Schemas, whose descriptions ``kanon-sql pipeline schema`` prints."""
     for path in sorted(PACKAGE.rglob("*.schema.json")):
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
-    yield "kanon-sql schema spec", json.dumps(Spec.json_schema())
+    yield "kanon-sql pipeline schema", json.dumps(Spec.json_schema())
 
 
 def test_no_page_has_another_word() -> None:

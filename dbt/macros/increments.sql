@@ -139,7 +139,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
     asked: release, columns, quasi_identifiers, unit, requirements, max_rows or max_share, promise. -#}
 {% macro grow(target_relation, labelled, sql, asked) %}
   {% if target.type not in ["duckdb", "postgres"] %}
-    {% do kanon_sql.refuse("grow", target.type ~ " changes no two tables in one transaction; run kanon-sql refresh") %}
+    {% do kanon_sql.refuse("grow", target.type ~ " changes no two tables in one transaction; run kanon-sql release refresh") %}
   {% endif %}
   {% if flags.FULL_REFRESH %}
     {% do kanon_sql.refuse("grow", "--full-refresh is refused: " ~ target_relation ~ " made again could be compared with what readers have, row by row") %}

@@ -90,7 +90,7 @@ order by {{ kanon_sql.random() }}
   {% endfor %}
   {% do problems.extend(kanon_sql.violations(candidate, labelled, quasi_identifiers, requirements, unit)) %}
   {% if problems %}
-    {% do kanon_sql.refuse("audit", candidate ~ ": " ~ problems | join("; ") ~ "; nothing was published. Search again with kanon-sql dbt") %}
+    {% do kanon_sql.refuse("audit", candidate ~ ": " ~ problems | join("; ") ~ "; nothing was published. Search again with kanon-sql pipeline dbt") %}
   {% endif %}
 {% endmacro %}
 
@@ -146,6 +146,6 @@ order by {{ kanon_sql.random() }}
 {#- The SQL of a written model is that of one engine: an error on another one. -#}
 {% macro written_for(adapter_type) %}
   {% if execute and target.type != adapter_type %}
-    {% do kanon_sql.refuse("written_for", this ~ " was written for " ~ adapter_type ~ ", and this target is " ~ target.type ~ "; run kanon-sql dbt on it") %}
+    {% do kanon_sql.refuse("written_for", this ~ " was written for " ~ adapter_type ~ ", and this target is " ~ target.type ~ "; run kanon-sql pipeline dbt on it") %}
   {% endif %}
 {% endmacro %}

@@ -38,9 +38,12 @@ def main() -> None:
     # Before its first model, pydantic looks for plugins in all that is installed; a verb has no use for any.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # A process needs one verb; what the others are takes longer to read than this one to start. A shell that asks
-    # for words to propose names none, and ``--help`` lists all.
-    known = {name for names in HEADINGS.values() for name in names} | {*GROUPS}
-    add_verbs(*(name for name in sys.argv[1:2] if name in known))
+    # for words to propose may ask for any.
+    known = [name for names in HEADINGS.values() for name in names]
+    wanted = [name for name in sys.argv[1:2] if name in known]
+    if not wanted and "_KANON_SQL_COMPLETE" not in os.environ:
+        wanted = [name for name in known if name not in GROUPS]  # the help says of a group what it is for
+    add_verbs(*wanted)
     program(prog_name="kanon-sql")
 
 

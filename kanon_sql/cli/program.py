@@ -42,7 +42,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 """The verbs and groups, in the order and under the headings of the help."""
 
 GROUPS: Mapping[str, Group] = {
-    "release": Group("Add to a release, document it, list releases.",
+    "release": Group("New rows, evidence and certificates of a release; the ledger.",
                      ("refresh", "apply", "evidence", "certify", "ledger")),
     "publish": Group("Publish tables of counts, positions, perturbed rows.",
                      ("table", "positions", "perturbed", "check")),

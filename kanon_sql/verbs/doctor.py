@@ -110,18 +110,20 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
     searches = exact and scratch.ok
     verbs = (
         *(VerbCheck(name, exact, "the right to read") for name in ("init", "check", "risk", "audit")),
-        VerbCheck("ledger", True, "the right to read, and a release that entered into one"),
+        VerbCheck("release ledger", True, "the right to read, and a release that entered into one"),
         *(
             VerbCheck(name, searches, "scratch tables, or none of them (inline)")
-            for name in ("hierarchy", "plan", "compare", "explore", "certify")
+            for name in ("hierarchy", "plan", "compare", "explore", "release certify")
         ),
         VerbCheck(
-            "dbt",
+            "pipeline dbt",
             searches and engine.dialect.name in ADAPTERS,
             "what plan needs, a dbt project, and an engine that the package has an adapter for",
         ),
         VerbCheck(
-            "sqlmesh", exact and engine.dialect.name in DIALECTS, "the right to read, on an engine it writes audits for"
+            "pipeline sqlmesh",
+            exact and engine.dialect.name in DIALECTS,
+            "the right to read, on an engine it writes audits for",
         ),
         *(
             VerbCheck(
@@ -129,7 +131,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
                 searches and tables.ok and readable and not engine.ephemeral,
                 "scratch tables or none of them, tables that outlive the connection, and those of kanon_sql readable",
             )
-            for name in ("anonymize", "apply", "tabulate")
+            for name in ("anonymize", "release apply", "publish table")
         ),
         *(
             VerbCheck(
@@ -137,7 +139,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
                 searches and tables.ok and readable and not engine.ephemeral and engine.scratch.mode != "inline",
                 "scratch tables, tables that outlive the connection, and those of kanon_sql readable",
             )
-            for name in ("refresh", "cloak", "perturb")
+            for name in ("release refresh", "publish positions", "publish perturbed")
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)

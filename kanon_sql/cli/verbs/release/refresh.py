@@ -16,7 +16,7 @@ __all__ = ["refresh"]
 
 @verb(
     "kanon-sql release refresh spec.yml -d clinic.duckdb",
-    "kanon-sql release refresh spec.yml -d clinic.duckdb --inserted late",
+    "kanon-sql release refresh spec.yml --inserted new --batch a -d clinic.duckdb",
     "kanon-sql release refresh spec.yml --deleted gone --batch b -d clinic.duckdb",
     group="release",
     scratch=True,
