@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 __all__ = [
     "ATTACKS",
+    "DATABASES",
+    "DIALECTS",
     "PRIVACY_REQUIREMENTS",
     "QUALITY_METRICS",
     "RECODINGS",
@@ -129,3 +131,9 @@ RECODINGS: Register[Any] = Register("recoding", "kanon_sql.recode")
 
 ATTACKS: Register[Any] = Register("attack", "kanon_sql.disclosure.attacks")
 """How an audit may attack a release: ``disclosure.attacks.AttackMethod``."""
+
+DIALECTS: Register[Any] = Register("dialect", "kanon_sql.sql.dialects")
+"""How SQL is written for an engine: ``sql.Dialect``."""
+
+DATABASES: Register[Any] = Register("database", "kanon_sql.engines.backends")
+"""The databases behind SQLAlchemy, by the scheme of their URLs: ``engines.backends.Backend``."""

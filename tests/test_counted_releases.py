@@ -27,7 +27,7 @@ from kanon_sql.release import write_counted
 from kanon_sql.sql import Relation
 from kanon_sql.sql.dialects.clickhouse import ClickHouse
 from kanon_sql.sql.dialects.duckdb import DuckDB
-from kanon_sql.sql.dialects.mysql import MariaDB
+from kanon_sql.sql.dialects.mariadb import MariaDB
 from kanon_sql.sql.dialects.postgres import Postgres
 from kanon_sql.sql.dialects.sqlite import SQLite
 from kanon_sql.sql.statement import Statement

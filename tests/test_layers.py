@@ -124,6 +124,8 @@ def doors() -> dict[str, set[str]]:
     sill = {
         "kanon_sql.version": {"__version__", "how_to_install"},
         "kanon_sql.declared": {
+            "DATABASES",
+            "DIALECTS",
             "ATTACKS",
             "PRIVACY_REQUIREMENTS",
             "QUALITY_METRICS",

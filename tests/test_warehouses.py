@@ -42,16 +42,15 @@ def test_the_seven_are_registered_under_sqlalchemys_names() -> None:
     assert set(WAREHOUSES) == {"snowflake", "bigquery", "redshift", "databricks", "mssql", "trino", "oracle"}
 
 
-@pytest.mark.parametrize("scheme", sorted(connection._DRIVERS))
+@pytest.mark.parametrize("scheme", sorted(BACKENDS))
 def test_every_scheme_has_a_backend_and_an_extra_that_installs_its_driver(scheme: str) -> None:
-    _, with_driver, extra = connection._DRIVERS[scheme]
-    assert with_driver.split("+")[0] == scheme
-    assert backend_named(scheme).extra == extra
-    assert any("sqlalchemy" in requirement for requirement in EXTRAS[extra])
+    backend = backend_named(scheme)
+    assert backend.url.split("+")[0] == scheme == backend.scheme
+    assert any("sqlalchemy" in requirement for requirement in EXTRAS[backend.extra])
 
 
 EXTRA_OF = {
-    **{scheme: extra for scheme, (_, _, extra) in connection._DRIVERS.items()},
+    **{scheme: backend.extra for scheme, backend in BACKENDS.items()},
     "postgres": "postgres", "clickhouse": "clickhouse", "clickhouses": "clickhouse", "chdb": "chdb", "spark": "spark",
     "sc": "spark",
 }  # fmt: skip

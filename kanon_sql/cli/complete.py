@@ -10,13 +10,7 @@ from pathlib import Path
 
 import typer
 
-__all__ = ["DIALECTS", "attributes", "directories", "levels", "one_of", "paths"]
-
-DIALECTS = (
-    "bigquery", "clickhouse", "databricks", "duckdb", "mariadb", "mysql", "oracle", "postgres", "redshift",
-    "snowflake", "spark", "sqlite", "trino", "tsql",
-)  # fmt: skip
-"""The dialects of ``render``; written out, since what defines them imports the SQL parser."""
+__all__ = ["attributes", "directories", "levels", "one_of", "paths"]
 
 Completer = Callable[[str], list[str]]
 

@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["connect"]
 
 _ALIASES = {"postgres": "postgresql", "mssql+pyodbc": "mssql"}
-_DRIVERS = {
-    "postgresql": ("psycopg", "postgresql+psycopg", "postgres"),
-    "mysql": ("pymysql", "mysql+pymysql", "mysql"),
-    "mariadb": ("pymysql", "mariadb+pymysql", "mysql"),
-    "sqlite": ("sqlite3", "sqlite+pysqlite", "sqlite"),
-    "snowflake": ("snowflake.sqlalchemy", "snowflake", "snowflake"),
-    "bigquery": ("sqlalchemy_bigquery", "bigquery", "bigquery"),
-    "redshift": ("sqlalchemy_redshift", "redshift+redshift_connector", "redshift"),
-    "databricks": ("databricks.sqlalchemy", "databricks", "databricks"),
-    "mssql": ("pyodbc", "mssql+pyodbc", "mssql"),
-    "trino": ("trino.sqlalchemy", "trino", "trino"),
-    "oracle": ("oracledb", "oracle+oracledb", "oracle"),
-}
-"""URL scheme -> the module it needs, the scheme with the driver, and the extra that installs it."""
 
 _CLICKHOUSE = {
     "clickhouse": ("clickhouse_connect",),
@@ -174,24 +160,25 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
 
         _need("pyspark", "spark")
         return connect_spark(url, read_only=read_only, scratch=scratch)
-    if plain not in _DRIVERS:
+    from kanon_sql.engines.backends import BACKENDS
+
+    if plain not in BACKENDS:
         raise UnsupportedError(
             "the database URL is of a kind that is not supported; give a DuckDB file, :memory:, or a URL that begins "
-            f"with {', '.join(sorted({*_DRIVERS, *_CLICKHOUSE, *_SPARK}))}"
+            f"with {', '.join(sorted({*BACKENDS, *_CLICKHOUSE, *_SPARK}))}"
         )
-    module, with_driver, extra = _DRIVERS[plain]
+    backend = BACKENDS[plain]()
+    extra = backend.extra
     _need("sqlalchemy", extra)
     if "+" not in scheme:
-        _need(module, extra)
-        scheme = with_driver
+        _need(backend.driver, extra)
+        scheme = backend.url
     import sqlalchemy
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-    from kanon_sql.engines.backends import backend_named
-
     try:
         parsed = sqlalchemy.make_url(f"{scheme}://{rest}")
-        options = backend_named(plain).options(parsed, read_only=read_only)
+        options = backend.options(parsed, read_only=read_only)
         engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
     except NoSuchModuleError:
         raise UnsupportedError(

@@ -36,7 +36,8 @@ from kanon_sql.sql.text import (
 
 if TYPE_CHECKING:
     from kanon_sql.sql.dialects.clickhouse import RENAMING
-    from kanon_sql.sql.dialects.mysql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL
+    from kanon_sql.sql.dialects.mariadb import SEQUENCE, WITHOUT_SEQUENCES, MariaDB
+    from kanon_sql.sql.dialects.mysql import MySQL
     from kanon_sql.sql.dialects.oracle import Oracle
     from kanon_sql.sql.dialects.sqlite import WITHOUT_JSON, affinity
     from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
@@ -94,13 +95,13 @@ __all__ = [
 
 _HOME = {
     "MARK_PROPERTY": "dialects.tsql",
-    "MariaDB": "dialects.mysql",
+    "MariaDB": "dialects.mariadb",
     "MySQL": "dialects.mysql",
     "Oracle": "dialects.oracle",
     "RENAMING": "dialects.clickhouse",
-    "SEQUENCE": "dialects.mysql",
+    "SEQUENCE": "dialects.mariadb",
     "WITHOUT_JSON": "dialects.sqlite",
-    "WITHOUT_SEQUENCES": "dialects.mysql",
+    "WITHOUT_SEQUENCES": "dialects.mariadb",
     "affinity": "dialects.sqlite",
 }
 """What one dialect hands out, which is imported when it is first asked for."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from kanon_sql.declared import DATABASES
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Running, Scratch
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import NO_TABLE
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from kanon_sql.engines.relational import RelationalEngine
 
-__all__ = ["Backend", "Found"]
+__all__ = ["Backend", "Found", "backend"]
 
 Found = tuple[Literal["table", "view"], tuple[str, ...]]
 
@@ -27,6 +28,9 @@ class Backend(ABC):
     """One database family: its session, catalog, types, errors and rights.
 
     Attributes:
+        scheme: what its URLs begin with, which is SQLAlchemy's name for it.
+        driver: the module that a connection needs.
+        url: the scheme with the driver that is used where a URL names none.
         dialect: its SQL.
         capabilities: what it can do.
         extra: what to install: ``pip install ".[extra]"`` in a checkout.
@@ -41,6 +45,9 @@ class Backend(ABC):
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
+    scheme: ClassVar[str]
+    driver: ClassVar[str]
+    url: ClassVar[str]
     dialect: Dialect
     capabilities: Capabilities
     extra: ClassVar[str]
@@ -314,3 +321,12 @@ class Backend(ABC):
     def refuse(self, why: str) -> UnsupportedError:
         """An error that names the database."""
         return UnsupportedError(f"{self.dialect.name}: {why}")
+
+
+B = TypeVar("B", bound=type[Backend])
+
+
+def backend(kind: B) -> B:
+    """Declare a database of this package; a decorator of its class."""
+    DATABASES.add(kind.scheme, kind, kind.__module__)
+    return kind

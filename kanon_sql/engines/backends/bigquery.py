@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities, Estimate
 from kanon_sql.sql import dialect_named
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["BigQueryBackend"]
 
 
+@backend
 class BigQueryBackend(Warehouse):
     """BigQuery: a dataset for scratch tables, releases exchanged by a copy in one statement."""
 
+    scheme = "bigquery"
+    driver = "sqlalchemy_bigquery"
+    url = "bigquery"
     dialect = dialect_named("bigquery")
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=True, temp_tables=False, files=False, folds_names=False

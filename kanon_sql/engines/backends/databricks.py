@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities
 from kanon_sql.sql import dialect_named
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["DatabricksBackend"]
 
 
+@backend
 class DatabricksBackend(Warehouse):
     """Databricks with Unity Catalog: a schema for scratch tables, releases renamed one after the other."""
 
+    scheme = "databricks"
+    driver = "databricks.sqlalchemy"
+    url = "databricks"
     dialect = dialect_named("databricks")
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kanon_sql.engines.backends.base import Found
+from kanon_sql.engines.backends.base import Found, backend
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
 from kanon_sql.engines.base import Capabilities, Column
 from kanon_sql.sql import MARK_PROPERTY, dialect_named
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["SQLServerBackend"]
 
 
+@backend
 class SQLServerBackend(Warehouse):
     """SQL Server 2016 and later: a schema for scratch tables, and DDL that can be rolled back."""
 
+    scheme = "mssql"
+    driver = "pyodbc"
+    url = "mssql+pyodbc"
     dialect = dialect_named("tsql")
     capabilities = Capabilities(
         transactional_ddl=True, atomic_replace=True, temp_tables=False, files=False, folds_names=True

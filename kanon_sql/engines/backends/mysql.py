@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.backends.base import Backend, Found, backend
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
 from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.said import without_values
@@ -138,9 +138,13 @@ _SKIPPED = 1684
 """The warning that a catalog leaves out a table which another connection creates, changes or drops at this moment."""
 
 
+@backend
 class MariaDBBackend(Backend):
     """MariaDB 10.5 and later. A server that says it is MySQL makes it a :class:`MySQLBackend`, and the reverse."""
 
+    scheme = "mariadb"
+    driver = "pymysql"
+    url = "mariadb+pymysql"
     dialect: MariaDB = MariaDB()
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=True, temp_tables=True, conceals=True, files=False, folds_names=False
@@ -544,9 +548,13 @@ class MariaDBBackend(Backend):
             other.exec_driver_sql(f"KILL {what} {self._id}")
 
 
+@backend
 class MySQLBackend(MariaDBBackend):
     """MySQL 8.0.19 and later."""
 
+    scheme = "mysql"
+    driver = "pymysql"
+    url = "mysql+pymysql"
     dialect = MySQL()
     capabilities = replace(MariaDBBackend.capabilities, temp_tables=False, conceals=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.engines.backends.base import Found
+from kanon_sql.engines.backends.base import Found, backend
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
 from kanon_sql.engines.base import Capabilities, Column
 from kanon_sql.sql import Oracle, dialect_named
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["OracleBackend"]
 
 
+@backend
 class OracleBackend(Warehouse):
     """Oracle 12.2 and later: a schema for scratch tables, releases renamed one after the other."""
 
+    scheme = "oracle"
+    driver = "oracledb"
+    url = "oracle+oracledb"
     dialect = dialect_named("oracle")
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends import postgres_rights
-from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.backends.base import Backend, Found, backend
 from kanon_sql.engines.base import (
     NO_MEMORY,
     NO_SPACE,
@@ -163,9 +163,13 @@ def _in_transaction(driver: Any) -> bool:
     return int(driver.info.transaction_status) in (2, 3)  # open, or open and failed
 
 
+@backend
 class PostgresBackend(Backend):
     """PostgreSQL 12 and later, and servers that speak its protocol and its SQL."""
 
+    scheme = "postgresql"
+    driver = "psycopg"
+    url = "postgresql+psycopg"
     dialect = dialect_named("postgres")
     capabilities = Capabilities(
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False, row_id="ctid"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities
 from kanon_sql.sql import dialect_named
@@ -22,9 +23,13 @@ _TYPES = {
 """The protocol's type number -> type name."""
 
 
+@backend
 class RedshiftBackend(Warehouse):
     """Redshift: temporary tables, and DDL that can be rolled back."""
 
+    scheme = "redshift"
+    driver = "sqlalchemy_redshift"
+    url = "redshift+redshift_connector"
     dialect = dialect_named("redshift")
     capabilities = Capabilities(
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities
 from kanon_sql.sql import dialect_named
@@ -24,9 +25,13 @@ _TYPES = {
 """The driver's type code -> type name."""
 
 
+@backend
 class SnowflakeBackend(Warehouse):
     """Snowflake: temporary tables in the session's schema, releases exchanged by SWAP."""
 
+    scheme = "snowflake"
+    driver = "snowflake.sqlalchemy"
+    url = "snowflake"
     dialect = dialect_named("snowflake")
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False

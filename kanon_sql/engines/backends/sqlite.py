@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.backends.base import Backend, Found, backend
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Spelled, Texts
 from kanon_sql.engines.lock_files import is_abandoned, locked_file, unlocked
 from kanon_sql.engines.said import without_values
@@ -76,9 +76,13 @@ It calls no function, and is one statement: every run asks it twice.
 """
 
 
+@backend
 class SQLiteBackend(Backend):
     """SQLite 3.35 and later: a file, or memory."""
 
+    scheme = "sqlite"
+    driver = "sqlite3"
+    url = "sqlite+pysqlite"
     dialect = dialect_named("sqlite")
     capabilities = Capabilities(
         transactional_ddl=True,

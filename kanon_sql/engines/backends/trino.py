@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities
 from kanon_sql.sql import dialect_named
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["TrinoBackend"]
 
 
+@backend
 class TrinoBackend(Warehouse):
     """Trino over a connector that creates, renames and deletes, such as Iceberg or Delta Lake."""
 
+    scheme = "trino"
+    driver = "trino.sqlalchemy"
+    url = "trino"
     dialect = dialect_named("trino")
     capabilities = Capabilities(
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=True

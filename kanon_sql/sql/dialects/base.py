@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import DialectType
 
+from kanon_sql.declared import DIALECTS
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.quoting import QUOTED, quoted_name, text_literal
 from kanon_sql.sql.patience import checkpoint
 from kanon_sql.sql.run_marks import mark_text
 
-__all__ = ["WORD", "Dialect", "replaced"]
+__all__ = ["WORD", "Dialect", "dialect", "replaced"]
 
 WORD = 62
 """The bits of a word, so that no engine's signed 64-bit integer overflows."""
@@ -418,3 +419,12 @@ def replaced(
             else:
                 node.replace(new)
     return tree
+
+
+D = TypeVar("D", bound=type[Dialect])
+
+
+def dialect(kind: D) -> D:
+    """Declare a dialect of this package; a decorator of its class."""
+    DIALECTS.add(kind.name, kind(), kind.__module__)
+    return kind

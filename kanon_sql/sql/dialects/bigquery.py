@@ -8,13 +8,14 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called, is_text, quote_names, text_columns
 from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["BigQuery"]
 
 
+@dialect
 class BigQuery(Dialect):
     """BigQuery. There are no temporary tables outside sessions and scripts."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import bit_and, called, is_numbers
 from kanon_sql.sql.run_marks import mark_text
 
@@ -35,6 +35,7 @@ _MOMENTS = ("timestamp", "timestampntz", "timestamptz", "datetime")
 _DECIMAL_TYPE, _SCALE = r"^(Nullable\()?Decimal\(", r"([0-9]+)\)+$"
 
 
+@dialect
 class ClickHouse(Dialect):
     """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse_settings` lists.
 

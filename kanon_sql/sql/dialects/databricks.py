@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect
 from kanon_sql.sql.dialects.rewrites import first_bits_by_conv, floating_division, quote_names, text_columns
 from kanon_sql.sql.dialects.spark import fraction
 
@@ -15,6 +15,7 @@ __all__ = ["Databricks"]
 _EXACT = exp.Var(this="UTF8_BINARY")
 
 
+@dialect
 class Databricks(Dialect):
     """Databricks: SQL warehouses, and clusters from Databricks Runtime 16.1 on, which have collations."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect
 from kanon_sql.sql.dialects.rewrites import called
 from kanon_sql.sql.run_marks import mark_text
 
@@ -21,6 +21,7 @@ _MANY = 500
 """From this many rows on they are inserted column by column."""
 
 
+@dialect
 class DuckDB(Dialect):
     """DuckDB."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import (
     bit_and,
     called,
@@ -24,6 +24,7 @@ _LONGEST_LITERAL = 1_000
 """Characters; a literal holds 4,000 bytes."""
 
 
+@dialect
 class Oracle(Dialect):
     """Oracle 12.2 and later. '' is NULL; bare names are folded to upper case, so every name is quoted.
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called
 
 __all__ = ["Postgres"]
 
 
+@dialect
 class Postgres(Dialect):
     """PostgreSQL 12 and later."""
 

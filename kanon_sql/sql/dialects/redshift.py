@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, spell_out_null_safe, text_columns
 
 __all__ = ["Redshift"]
 
 
+@dialect
 class Redshift(Dialect):
     """Redshift. Comparing texts ignores blanks at their end, in every collation."""
 

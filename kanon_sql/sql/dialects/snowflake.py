@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect
 from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, text_columns
 
 __all__ = ["Snowflake"]
 
 
+@dialect
 class Snowflake(Dialect):
     """Snowflake. Bare names are folded to upper case, so every name is quoted."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect
 from kanon_sql.sql.dialects.rewrites import first_bits_by_conv, floating_division, quote_names, text_columns
 
 __all__ = ["Spark", "fraction"]
@@ -14,6 +14,7 @@ __all__ = ["Spark", "fraction"]
 _EXACT = exp.Var(this="UTF8_BINARY")
 
 
+@dialect
 class Spark(Dialect):
     """Spark 4, which has collations and a way to ask for none."""
 

@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called, numbers_in
 from kanon_sql.sql.run_marks import mark_text
 from kanon_sql.sql.text import ANY_RUN
@@ -26,6 +26,7 @@ _DEEPEST = 5
 """This many derived tables may lie in each other."""
 
 
+@dialect
 class SQLite(Dialect):
     """SQLite 3.35 and later."""
 

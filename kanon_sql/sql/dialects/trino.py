@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect
 from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, repeat_by_rpad
 
 __all__ = ["Trino"]
 
 
+@dialect
 class Trino(Dialect):
     """Trino. It has no collations: VARCHAR is compared code point by code point."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import TokenType, exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns, text_type
 from kanon_sql.sql.run_marks import mark_text
 
@@ -20,6 +20,7 @@ _COLLATION = "Latin1_General_BIN2"
 _TEXT = exp.DataType.build("NVARCHAR(MAX)", dialect="tsql")
 
 
+@dialect
 class TSQL(Dialect):
     """SQL Server 2016 and later. Comparing texts ignores blanks at their end, in every collation."""
 

@@ -5,15 +5,18 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.complete import DIALECTS, levels, one_of
+from kanon_sql.cli.complete import levels, one_of
 from kanon_sql.cli.given import load_spec
 from kanon_sql.cli.options import SpecFile, listed, unquoted
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import print_json
+from kanon_sql.declared import names_written
 from kanon_sql.errors import SpecError
 
 __all__ = ["render"]
+
+DIALECTS = names_written("kanon_sql.sql.dialects")
 
 
 @verb(
@@ -33,8 +36,7 @@ def render(
             "--dialect",
             metavar="NAME",
             autocompletion=one_of(*DIALECTS),
-            help="The SQL dialect to write: bigquery, clickhouse, databricks, duckdb, mariadb, mysql, oracle, "
-            "postgres, redshift, snowflake, spark, sqlite, trino, or tsql (SQL Server).",
+            help=f"The SQL dialect to write: {', '.join(DIALECTS)}. tsql is that of SQL Server.",
         ),
     ] = "duckdb",
     node: Annotated[
