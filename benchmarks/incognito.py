@@ -33,7 +33,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "basic incognito": {"algorithm": "incognito"},
     "super-roots": {"algorithm": "incognito", "variant": "super_roots"},
     "cube": {"algorithm": "incognito", "variant": "cube"},
-    "distance matrix": {"algorithm": "samarati", "matrix": True},
+    "distance matrix": {"algorithm": "samarati", "distance_vectors": True},
 }
 MOST_NODES = 3_000
 """Bottom-up is left out on larger lattices."""

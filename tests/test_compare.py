@@ -280,7 +280,7 @@ def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) ->
 @pytest.mark.parametrize(
     "search",
     [
-        "algorithm: optimal", "algorithm: optimal, metric: entropy", "algorithm: samarati, matrix: true",
+        "algorithm: optimal", "algorithm: optimal, metric: entropy", "algorithm: samarati, distance_vectors: true",
         pytest.param("algorithm: k_optimize, cuts: 4", marks=pytest.mark.slow), "algorithm: greedy",
         "algorithm: incognito, variant: super_roots",
     ],

@@ -40,7 +40,7 @@ from kanon_sql.report.json import result_schema
 from kanon_sql.report.text import result_text
 from kanon_sql.search import Batch
 
-WITH_MATRIX = {"algorithm": "samarati", "matrix": True}
+WITH_MATRIX = {"algorithm": "samarati", "distance_vectors": True}
 
 
 def plain(case: Case, k: int) -> Case:
@@ -103,7 +103,9 @@ def test_every_verdict_is_the_oracles_and_the_evaluators(
         nodes = tuple(product(*(range(height + 1) for height in evaluator.heights)))
         own = {verdict.node: verdict for verdict in evaluator.ask(Batch(nodes))}
         if found.sets.counting == "unit":
-            with pytest.raises(UnsupportedError, match=r"one person has rows with several; leave search\.matrix out"):
+            with pytest.raises(
+                UnsupportedError, match=r"one person has rows with several; leave search\.distance_vectors out"
+            ):
                 with_matrix(evaluator, k)
             return
         with_matrix(evaluator, k)
@@ -128,7 +130,7 @@ def test_the_search_finds_the_same(shared_database: Database, folder: Path, case
     spec = load(shared_database, folder, case)
     written = spec.to_dict()
     plain_result = kanon_sql.plan(shared_database.engine, spec)
-    written["search"]["matrix"] = True
+    written["search"]["distance_vectors"] = True
     result = kanon_sql.plan(shared_database.engine, kanon_sql.Spec.from_dict(written))
     assert (result.verdict, result.node, result.rows, result.classes, result.metrics) == (
         plain_result.verdict, plain_result.node, plain_result.rows, plain_result.classes, plain_result.metrics,
@@ -237,7 +239,7 @@ def test_too_many_pairs_are_refused_with_the_product_the_limit_and_what_to_do(da
         patch.object(matrix, "MOST_PAIRS", 41),
         pytest.raises(
             SearchTooLarge,
-            match=r"6 outliers with 7 distinct vectors: 42 pairs \(at most 41\). Leave search.matrix out",
+            match=r"6 outliers with 7 distinct vectors: 42 pairs \(at most 41\). Leave search.distance_vectors out",
         ),
         nine_patients(database),
     ):
@@ -250,7 +252,7 @@ def test_without_scratch_tables_it_is_refused() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT 'M' AS sex")
         engine = kanon_sql.connect(connection, scratch="inline")
-        with pytest.raises(UnsupportedError, match=r"search\.matrix needs a scratch table"):
+        with pytest.raises(UnsupportedError, match=r"search\.distance_vectors needs a scratch table"):
             kanon_sql.plan(engine, patients_spec(quasi_identifiers={"sex": None}))
 
 
@@ -260,10 +262,12 @@ def problems(**changes: Any) -> str:
     return str(refused.value)
 
 
-@pytest.mark.parametrize("search", [{"matrix": True}, {"algorithm": "incognito", "matrix": False}])
+@pytest.mark.parametrize("search", [{"distance_vectors": True}, {"algorithm": "incognito", "distance_vectors": False}])
 def test_only_samarati_takes_it(search: dict[str, Any]) -> None:
     algorithm = search.get("algorithm", "optimal")
-    assert f"search.matrix: the algorithm {algorithm} does not take it, only samarati" in problems(search=search)
+    assert f"search.distance_vectors: the algorithm {algorithm} does not take it, only samarati" in problems(
+        search=search
+    )
 
 
 def test_only_incognito_has_variants() -> None:
@@ -276,8 +280,11 @@ def test_only_incognito_has_variants() -> None:
 def test_only_k_anonymity_is_counted_by_it() -> None:
     diverse = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "health", "l": 2}}]
     said = problems(privacy=diverse, sensitive=["health"])
-    assert "search.matrix: the matrix counts rows, which decides k_anonymity alone; privacy also asks for l_div" in said
-    patients_spec(privacy=diverse, sensitive=["health"], search={**WITH_MATRIX, "matrix": False})
+    assert (
+        "search.distance_vectors: the matrix counts rows, which decides k_anonymity alone; privacy also asks for"
+        in said
+    )
+    patients_spec(privacy=diverse, sensitive=["health"], search={**WITH_MATRIX, "distance_vectors": False})
 
 
 def test_what_is_written_can_be_read_back() -> None:
@@ -285,7 +292,7 @@ def test_what_is_written_can_be_read_back() -> None:
         spec = patients_spec(search=search)
         assert kanon_sql.Spec.from_dict(spec.to_dict()) == spec
         assert spec.to_dict()["search"].keys() - {"algorithm", "metric", "prefer"} == {
-            "samarati": {"matrix"}, "incognito": {"variant"},
+            "samarati": {"distance_vectors"}, "incognito": {"variant"},
         }.get(spec.search.algorithm, set())  # fmt: skip
 
 

@@ -403,7 +403,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
         ({"search": {"algorithm": "datafly", "metric": "precision"}}, "search.algorithm: datafly"),
         ({"search": {"algorithm": "greedy", "metric": "precision"}}, "search.algorithm: greedy"),
         ({"search": {"algorithm": "top_down", "metric": "average_class_size"}}, "by which the metric"),
-        ({"search": {"algorithm": "samarati", "metric": "precision", "matrix": True}}, "matrix and variant"),
+        ({"search": {"algorithm": "samarati", "metric": "precision", "distance_vectors": True}}, "vectors and variant"),
         ({"search": {}}, "search.metric: loss"),
         ({"search": {"metric": "entropy"}}, "search.metric: entropy"),
         ({"quasi_identifiers": {"job": {"table": "jobs"}}}, "a hierarchy in a table"),

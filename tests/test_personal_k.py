@@ -122,8 +122,8 @@ def test_alike_rows_that_wish_for_different_k_stay_together(database: Database) 
         ({"recoding": {"method": "mondrian", "variant": "relaxed"}}, "privacy takes the k of each row from a column"),
         ({"recoding": "forest"}, "privacy takes the k of each row from a column"),
         (
-            {"recoding": "full_domain", "search": {"algorithm": "samarati", "matrix": True}},
-            "takes the k of each row from a column; leave matrix out",
+            {"recoding": "full_domain", "search": {"algorithm": "samarati", "distance_vectors": True}},
+            "takes the k of each row from a column; leave distance_vectors out",
         ),
     ],
 )

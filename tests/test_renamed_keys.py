@@ -25,6 +25,10 @@ OLD = {
         "5:27: recoding.levels: the key has a new name; write var",
     ),
     "keep": ("recoding: {method: local, keep: learned}", "5:27: recoding.keep: the key has a new name; write save_as"),
+    "matrix": (
+        "search: {algorithm: samarati, matrix: true}",
+        "5:31: search.matrix: the key has a new name; write dist",
+    ),
     "neither": ("suppression: {limit: few}", "5:15: suppression.limit: the key has a new name; write max_rows or max_"),
 }
 
@@ -61,6 +65,15 @@ def test_a_variant_of_noise_was_its_kind() -> None:
         )
     [problem] = caught.value.problems
     assert str(problem) == "s.yml:5:37: perturb.age.noise.kind: the key has a new name; write variant"
+
+
+def test_the_least_estimate_of_a_cell_was_its_population() -> None:
+    text = "version: 1\nkind: table\nsource: t\nweight: w\ndimensions: {zip: null}\n"
+    text += "rules: {threshold: 5, population: 50}\n"
+    with pytest.raises(SpecError) as caught:
+        TableSpec.parse(text, "s.yml")
+    [problem] = caught.value.problems
+    assert str(problem) == "s.yml:6:23: rules.population: the key has a new name; write estimate"
 
 
 OF_KINDS = {

@@ -406,7 +406,7 @@ def run_searches(connection: duckdb.DuckDBPyConnection) -> None:
     tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
     few = {**BASE, "sensitive": [], "quasi_identifiers": {"n": {"table": "h"}, "s": tree}}
     for options in (
-        {"algorithm": "samarati", "matrix": True},
+        {"algorithm": "samarati", "distance_vectors": True},
         {"metric": "publisher_payout", "prices": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
         {"algorithm": "k_optimize", "cuts": 4},
         {"algorithm": "k_optimize", "cuts": 4, "metric": "discernibility"},

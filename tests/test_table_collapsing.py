@@ -66,8 +66,8 @@ def collapsed(
     rows: Sequence[Row], wanted: Sequence[Sequence[int]], totals: Sequence[bool], rules: dict[str, Any], **how: Any
 ) -> tuple[list[tuple[int, ...]], CellTable] | None:
     """The table of the fewest steps without sensitive cells, by trying all; None if there is none."""
-    difference, population = rules.get("margin_difference", 0), rules.get("population", 0)
-    others = ("margin_difference", "population")
+    difference, population = rules.get("margin_difference", 0), rules.get("estimate", 0)
+    others = ("margin_difference", "estimate")
     given = {name: rule for name, rule in rules.items() if name not in others} or {"threshold": 0}
     tried = []
     for finest in product(*(range(levels[0], top + 1) for levels, top in zip(wanted, HEIGHTS, strict=True))):
@@ -146,7 +146,7 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
         for _ in range(3):
             rows = [(*row[:3], draw.randint(1, 30)) for row in random_rows(draw)]
             shared_database.table("firms", COLUMNS, rows)
-            rules = {"threshold": 3, "population": population}
+            rules = {"threshold": 3, "estimate": population}
             given = {
                 "version": 1, "kind": "table", "source": "firms", "unit": unit, "weight": "turnover", "rules": rules,
                 "dimensions": {"region": {"hierarchy": TREE}, "size": None}, "protection": "collapsing",
@@ -168,7 +168,7 @@ def test_an_estimate_may_be_exactly_the_least_one(database: Database, population
     database.table("firms", COLUMNS, [("ab"[firm % 2], 1, firm, 10) for firm in range(8)])
     given: dict[str, Any] = {
         "version": 1, "kind": "table", "source": "firms", "weight": "turnover", "dimensions": {"region": None},
-        "rules": {"threshold": 4, "population": population}, "protection": "collapsing",
+        "rules": {"threshold": 4, "estimate": population}, "protection": "collapsing",
     }  # fmt: skip
     result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
     assert (result.levels if result.passed else None) == levels
@@ -189,9 +189,9 @@ def test_a_row_that_stands_for_nobody_is_refused(database: Database, weight: int
         ({"protection": "suppression"}, "estimates are protected by collapsing only"),
         ({"measure": "y"}, "sums are not weighted here"),
         ({"count": "rows"}, "a table of estimates adds weights up"),
-        ({"rules": {"population": 50}}, "a table of estimates needs a threshold"),
+        ({"rules": {"estimate": 50}}, "a table of estimates needs a threshold"),
         ({"rules": {"threshold": 3, "p_percent": 10}}, "the rule looks at contributions to a sum"),
-        ({"weight": None, "rules": {"population": 50}}, "the rule looks at an estimate"),
+        ({"weight": None, "rules": {"estimate": 50}}, "the rule looks at an estimate"),
         ({"weight": "x"}, "the column is a dimension already"),
         ({"unit": "w"}, "the column is the unit already"),
     ],

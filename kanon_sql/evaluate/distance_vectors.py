@@ -52,13 +52,14 @@ class DistanceMatrix:
     def __init__(self, workspace: Workspace, sets: FrequencySets, k: int) -> None:
         if sets.counting == "unit":
             raise UnsupportedError(
-                "search.matrix adds up the persons of different vectors, but here one person has rows with several; "
-                "leave search.matrix out, and the frequency sets answer"
+                "search.distance_vectors adds up the persons of different vectors, but here one person has rows with "
+                "several; leave search.distance_vectors out, and the frequency sets answer"
             )
         if workspace.engine.scratch.mode == "inline":
             raise UnsupportedError(
-                "search.matrix needs a scratch table, and the scratch mode 'inline' has none: every question would "
-                "compute the matrix again; remove search.matrix, or allow scratch tables (temp or schema)"
+                "search.distance_vectors needs a scratch table, and the scratch mode 'inline' has none: every question "
+                "would compute the matrix again; remove search.distance_vectors, or allow scratch tables "
+                "(temp or schema)"
             )
         self._workspace = workspace
         self._codes = sets.codes
@@ -76,9 +77,9 @@ class DistanceMatrix:
         pairs = self.vectors * self.outliers
         if pairs > MOST_PAIRS:
             raise SearchTooLarge(
-                f"search.matrix would compare {self.outliers:,} outliers with {self.vectors:,} distinct vectors: "
-                f"{pairs:,} pairs (at most {MOST_PAIRS:,}). Leave search.matrix out (the frequency sets give the same "
-                "answers), or use fewer quasi-identifiers."
+                f"search.distance_vectors would compare {self.outliers:,} outliers with {self.vectors:,} distinct "
+                f"vectors: {pairs:,} pairs (at most {MOST_PAIRS:,}). Leave search.distance_vectors out (the frequency "
+                "sets give the same answers), or use fewer quasi-identifiers."
             )
         self._matrix = self._build()
         self.rows = workspace.size([self._matrix])

@@ -110,7 +110,7 @@ def distances_between(workspace: Workspace, sets: FrequencySets, k: int) -> Dist
         raise SearchTooLarge(
             f"--show matrix would show {outliers:,} outliers by {vectors:,} distinct vectors: {pairs:,} distance "
             f"vectors (at most {MOST_SHOWN:,}). Leave --show matrix out, or use fewer quasi-identifiers; samarati with "
-            "search.matrix computes with larger ones."
+            "search.distance_vectors computes with larger ones."
         )
     numbered = workspace.table("numbered_vectors")
     workspace.execute("evaluate/distance_vectors/vectors", target=numbered, words=sets.codes.words, **shared)

@@ -184,7 +184,7 @@ def refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) 
 def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool = True) -> Evaluator:
     """The evaluator of some frequency sets under a spec's metric, preference and limit."""
     found = None
-    if matrix and spec.search.matrix:  # hence for k-anonymity alone
+    if matrix and spec.search.distance_vectors:  # hence for k-anonymity alone
         given.workspace.report("computing the matrix of distance vectors", None)
         found = DistanceMatrix(given.workspace, sets, max(model.least_size or 1 for model in given.models))
     limit = spec.suppression.most(sets.rows)

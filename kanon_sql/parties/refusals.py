@@ -49,8 +49,8 @@ def refuse_spec(spec: Spec) -> None:
          f"{search.metric} is bounded; use the metric {' or '.join(by_levels)}, or the algorithm optimal"),
         (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
          "cross; use optimal, samarati, incognito or exhaustive"),
-        (search.matrix or search.variant != "basic", "search: matrix and variant prepare tables in one database; "
-         "leave them out"),
+        (search.distance_vectors or search.variant != "basic", "search: distance_vectors and variant prepare tables in "
+         "one database; leave them out"),
         (not metric.from_counts, f"search.metric: {search.metric} looks at how often values occur, which would "
          f"have to cross; use {', '.join(by_counts[:-1])} or {by_counts[-1]}"),
     ]  # fmt: skip

@@ -34,7 +34,7 @@ _VIOLATING = 1
     ),
     when="to follow the paper; the fewest steps of generalization",
     source="Samarati 2001",
-    takes=("matrix",),
+    takes=("distance_vectors",),
 )
 def samarati(question: Question) -> Strategy:
     """The preferred node among the satisfying nodes of the lowest possible height.

@@ -46,19 +46,20 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         source = source.table if isinstance(source, Source) else source.get("table")
     if _folded(given.get("release")) == _folded(source) is not None:
         yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
-    if value is not None and value.search.matrix:
+    if value is not None and value.search.distance_vectors:
         others = [item.name for item in value.privacy if item.name != "k_anonymity"]
         if not others and any(item.grouped_by for item in value.privacy):
             why = "the matrix counts classes by all quasi-identifiers; a k_anonymity here names some of them"
-            yield Fault(("search", "matrix"), why, True)
+            yield Fault(("search", "distance_vectors"), why, True)
         if others:
             why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
-            yield Fault(("search", "matrix"), why, True)
+            yield Fault(("search", "distance_vectors"), why, True)
         elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in value.privacy):
             why = (
-                "the matrix counts rows, and a k_anonymity here takes the k of each row from a column; leave matrix out"
+                "the matrix counts rows, and a k_anonymity here takes the k of each row from a column; leave "
+                "distance_vectors out"
             )
-            yield Fault(("search", "matrix"), why, True)
+            yield Fault(("search", "distance_vectors"), why, True)
     if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
         yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
     if value is not None and value.search.classify is not None:

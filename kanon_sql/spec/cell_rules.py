@@ -94,7 +94,7 @@ class Rules(Part):
         pq: the prior-posterior rule, for tables of sums.
         margin_difference: how many contributors of each margin must be outside of each of its cells, at the least: with
             1, no cell has every contributor of its row or column, whose category would be known (group disclosure).
-        population: the least estimate of a cell, for tables of estimates.
+        estimate: the least estimate of a cell, for tables of estimates.
     """
 
     expected: ClassVar[str] = "{threshold: 5}"
@@ -110,7 +110,7 @@ class Rules(Part):
     margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1))] = Field(
         default=None, description="The least number of contributors of a margin outside of each of its cells.", ge=1
     )
-    population: Annotated[int | None, checked(integer("an estimate", 2))] = Field(
+    estimate: Annotated[int | None, checked(integer("an estimate", 2))] = Field(
         default=None, description="The least estimated population of a cell, for tables of estimates.", ge=2
     )
 
@@ -135,7 +135,7 @@ class Rules(Part):
             "p_percent": None if self.p_percent is None else plain_number(self.p_percent),
             "pq": None if self.pq is None else {"p": plain_number(self.pq.p), "q": plain_number(self.pq.q)},
             "margin_difference": self.margin_difference,
-            "population": self.population,
+            "estimate": self.estimate,
         }
 
 

@@ -26,6 +26,8 @@ _RENAMED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("BetaLikenessRequirement", "kind"): ("variant",),
     ("KKAnonymityRequirement", "kind"): ("variant",),
     ("Noise", "kind"): ("variant",),
+    ("Rules", "population"): ("estimate",),
+    ("SearchOptions", "matrix"): ("distance_vectors",),
 }
 """The class of a part of a spec and an old key of it -> the new key, or those of which one takes its place."""
 

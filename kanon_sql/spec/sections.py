@@ -209,7 +209,7 @@ class SearchOptions(Part):
         monotone: leave out what suppression costs.
         prefer: what decides between equals; not for k_optimize.
         variant: for incognito, which frequency sets it prepares.
-        matrix: for samarati, count suppressed rows by the matrix of distance vectors.
+        distance_vectors: for samarati, count suppressed rows by the matrix of distance vectors.
         seed: the seed of the random numbers, for algorithms that draw some.
         cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
             quantiles of the rows; None for between any two values.
@@ -252,7 +252,7 @@ class SearchOptions(Part):
     variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
         Field(default="basic", description="For incognito: which frequency sets it prepares.")
     )
-    matrix: Annotated[bool, checked(flag)] = Field(
+    distance_vectors: Annotated[bool, checked(flag)] = Field(
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0))] = Field(

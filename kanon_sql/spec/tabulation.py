@@ -235,7 +235,7 @@ class TableSpec(Filed):
 def _estimate_faults(value: TableSpec) -> Iterator[Fault]:
     """What a table of estimates does not take, and what only it does."""
     if value.weight is None:
-        if value.rules.population is not None:
+        if value.rules.estimate is not None:
             yield Fault(("rules", "population"), "the rule looks at an estimate; name the column of weights", True)
         return
     if value.rules.threshold is None:

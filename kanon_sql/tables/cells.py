@@ -248,7 +248,7 @@ def _added_up(
         persons=spec.counts == "persons",
         measure=spec.added is not None,
         threshold=rules.threshold,
-        population=rules.population,
+        population=rules.estimate,
         dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
         largest=1 if rules.dominance is None else rules.dominance.n,
         differences=_differences(rules),

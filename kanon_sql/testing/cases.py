@@ -75,7 +75,7 @@ CASES: dict[str, dict[str, Any]] = {
     "discernibility": {"search": {"metric": "discernibility", "algorithm": "incognito"}},
     "super-roots": {"search": {"algorithm": "incognito", "variant": "super_roots"}},
     "cube": {"search": {"algorithm": "incognito", "variant": "cube"}},
-    "matrix": {"search": {"algorithm": "samarati", "matrix": True}, "unit": "person"},
+    "matrix": {"search": {"algorithm": "samarati", "distance_vectors": True}, "unit": "person"},
     "loss, rank, weighed": {"search": {"aggregate": "rank", "gs_factor": 0.25}},
     "entropy, maximum, weighed": {"search": {"metric": "entropy", "aggregate": "maximum", "gs_factor": 0.8}},
     "classification": {

@@ -44,7 +44,7 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "unit": "person",
         "weight": "charge",
         "dimensions": {"age": {**BANDS, "levels": [0]}, "sex": None},
-        "rules": {"threshold": 4, "population": 200},
+        "rules": {"threshold": 4, "estimate": 200},
         "protection": "collapsing",
     },
     "a sample of persons": {

@@ -29,7 +29,8 @@ SPEC = (
     "intervals: [5, 10]", "origin: ", "bottom: ", "top: ", "prefix: [3, 2]", "dates: [month, year]", "tree: ",
     "sql: [x]", "minimum_level: ", "maximum_level: ", "weight: ", "k_anonymity: ", "l_diversity: ", "t_closeness: ",
     "k_map: ", "delta_presence: ", "attribute: ", "recursive", "entropy", "kind: ", "c: ", "algorithm: ",
-    "k_optimize", "incognito", "samarati", "metric: ", "max_share: 0.1", "style: mask", "matrix: true", "cuts: 3",
+    "k_optimize", "incognito", "samarati", "metric: ", "max_share: 0.1", "style: mask", "cuts: 3",
+    "distance_vectors: true",
     "reference: ", "&a ", "*a", "<<: ", "!!int ", "? ", "- ", "|\n", "'", '"', "{", "}", "[", "]", ",", ": ", "#",
     "%YAML 1.1\n---\n", "\\x41", "1e999", ".nan", "~", "\t", "\r", IN_INPUT,
 )  # fmt: skip
