@@ -80,7 +80,7 @@ def expected(database: Database, spec: kanon_sql.Spec, case: Case, new: RandomPr
 def assert_applied(database: Database, folder: Path, case: Case, new: RandomProblem, recoding: Any) -> None:
     """Learn from the rows of a problem, and hold what becomes of the new ones to the oracle."""
     options = {"method": recoding} if isinstance(recoding, str) else recoding
-    if options.get("levels") == "minimum":
+    if options.get("variant") == "minimum":
         case = replace(case, problem=replace(case.problem, levels={}))
         new = replace(new, levels={})
     spec = with_recoding(loaded(database, folder, case, new), {**options, "save_as": "learned"})

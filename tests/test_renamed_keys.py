@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from specs import HEAD, MINIMAL, TAIL, make, problems, schema_accepts
 
@@ -76,7 +78,7 @@ def test_the_least_estimate_of_a_cell_was_its_population() -> None:
     assert str(problem) == "s.yml:6:23: rules.population: the key has a new name; write estimate"
 
 
-OF_KINDS = {
+OF_KINDS: dict[str, tuple[Any, str, str]] = {
     "table": (TableSpec, "dimensions: {zip: null}\nrules: {threshold: 5}\n", "kanon-sql publish table"),
     "positions": (
         CloakSpec,
@@ -108,6 +110,13 @@ def test_its_keys_name_the_kind_and_the_verb_too(kind: str, reader: type[Spec | 
     _, rest, verb = OF_KINDS[kind]
     with pytest.raises(SpecError, match=f"the key belongs into a spec of kind: {kind}, which {verb} reads"):
         reader.parse(HEAD + rest)
+
+
+@pytest.mark.parametrize("kind", [["table"], {"table": 1}, 3, True])
+def test_a_kind_that_is_no_word_is_refused_like_any_other_value(kind: object) -> None:
+    with pytest.raises(SpecError) as caught:
+        make(kind=kind)
+    assert str(caught.value).startswith("kind: expected kind of spec: one of release, table, positions, perturbed, got")
 
 
 def test_a_spec_without_a_kind_is_one_of_a_release() -> None:

@@ -111,9 +111,10 @@ class Filed(Displayed, Part):
     @classmethod
     def written(cls, value: Any) -> Any:
         """A spec of another kind has other keys: that it is one is the only problem then."""
-        if isinstance(value, Mapping) and value.get("kind") in KINDS:
+        given = value.get("kind") if isinstance(value, Mapping) else None
+        if isinstance(given, str) and given in KINDS:
             faults = Faults()
-            faults.attempt(("kind",), only_kind(cls.of_kind), value["kind"])
+            faults.attempt(("kind",), only_kind(cls.of_kind), given)
             faults.finish()
         return value
 
