@@ -65,7 +65,6 @@ def linked(workspace: Workspace, spec: PerturbSpec, table: MaskedTable) -> Linke
         "perturbation/linkage",
         table=table.table,
         columns=columns,
-        names=[name for item in columns for name in (item["source"], item["masked"])],
         draw=render("frequency/draw", key=spec.key_for("linkage"), text=Sql("base.row_key")),
         rows=rows,
     )
