@@ -17,6 +17,10 @@ from typing import Any
 
 MANY = 1_000
 """Two inputs of more rows than this are not to be compared each with each."""
+GROWTH = 6
+"""Over four times the rows a statement may do so many times as much: sorts take a little more than four."""
+LITTLE = 4 * MANY
+"""Thousands of steps of SQLite's that are not worth a look: two inputs of so many rows take ten times as many."""
 PATIENCE = 30
 """Seconds for a statement that is explained, and by whose end nobody waits for it."""
 
@@ -52,6 +56,15 @@ Sent = Callable[[str], Any]
 """Sends a statement and returns the driver's result."""
 
 
+def grown(small: Watch, large: Watch, times: int = GROWTH) -> dict[str, str]:
+    """Templates whose statements do more than so many times as much over a table of four times the rows."""
+    return {
+        template: f"{small.work[template]} grew to {work}"
+        for template, work in large.work.items()
+        if work > max(times * small.work[template], LITTLE)
+    }
+
+
 @contextmanager
 def watched(engine: Any, name: str) -> Iterator[Watch]:
     """Watch what an engine sends.
@@ -62,7 +75,7 @@ def watched(engine: Any, name: str) -> Iterator[Watch]:
     """
     watch = Watch()
     plain = engine._sent
-    explain = EXPLAINED[name]
+    look = EXPLAINED[name](plain, watch, engine._open_transaction, engine.driver_connection)
 
     def sent(sql: str) -> Any:
         query = query_in(sql)
@@ -71,7 +84,7 @@ def watched(engine: Any, name: str) -> Iterator[Watch]:
         last = engine.meter.last
         template = last.name if last is not None else "session"
         if template not in ("catalog", "columns", "session"):
-            explain(engine, plain, watch, template, query)
+            look(template, query)
         return plain(sql)
 
     engine._sent = sent
@@ -81,11 +94,54 @@ def watched(engine: Any, name: str) -> Iterator[Watch]:
         del engine._sent
 
 
+class Session:
+    """A session that was told nothing, whose queries are looked at before they are sent.
+
+    It has the methods of a cursor that the verifier of a certificate is given.
+    """
+
+    def __init__(self, name: str, connection: Any) -> None:
+        self.watch = Watch()
+        driver = connection.connection.driver_connection
+        self._cursor = driver.cursor()
+        self._look = EXPLAINED[name](connection.exec_driver_sql, self.watch, lambda: False, driver)
+
+    def execute(self, sql: str, name: str | None = None) -> None:
+        """Look at a query, under a name if there is one, and send it."""
+        query = query_in(sql)
+        if query is not None:
+            self._look(name or query[:300], query)
+        self._cursor.execute(sql)
+
+    def fetchall(self) -> Sequence[Any]:
+        """The rows of the last query."""
+        return self._cursor.fetchall()  # type: ignore[no-any-return]
+
+    @property
+    def description(self) -> Any:
+        """The columns of the last query."""
+        return self._cursor.description
+
+
+@contextmanager
+def session_of(subject: Any) -> Iterator[Session]:
+    """A new session of a database behind SQLAlchemy, which takes its temporary tables with it."""
+    with subject._engine.connect() as connection:
+        yield Session(subject.name, connection.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True))
+
+
 # --- PostgreSQL ---
 
 
-def _explained_by_postgres(engine: Any, plain: Sent, watch: Watch, template: str, query: str) -> None:
-    open_before = engine._open_transaction()
+Look = Callable[[str, str], None]
+"""Looks at a query of a template."""
+
+
+def _by_postgres(plain: Sent, watch: Watch, in_transaction: Callable[[], bool], _driver: Any) -> Look:
+    return lambda template, query: _explained_by_postgres(plain, watch, template, query, in_transaction())
+
+
+def _explained_by_postgres(plain: Sent, watch: Watch, template: str, query: str, open_before: bool) -> None:
     try:
         if open_before:
             plain("SAVEPOINT explained").close()
@@ -182,7 +238,11 @@ def _square(told: dict[str, Any]) -> str | None:
 _READ = "SHOW SESSION STATUS LIKE 'Handler_read%'"
 
 
-def _explained_by_mariadb(engine: Any, plain: Sent, watch: Watch, template: str, query: str) -> None:
+def _by_mariadb(plain: Sent, watch: Watch, _in_transaction: Callable[[], bool], _driver: Any) -> Look:
+    return lambda template, query: _explained_by_mariadb(plain, watch, template, query)
+
+
+def _explained_by_mariadb(plain: Sent, watch: Watch, template: str, query: str) -> None:
     before = _read_by_mariadb(plain)
     plain(f"SET max_statement_time = {PATIENCE}").close()
     try:
@@ -252,18 +312,26 @@ def _blocks(plan: Any, outer: float = 0) -> Iterator[tuple[float, float]]:
 # --- SQLite ---
 
 
-def _steps_of_sqlite(engine: Any, plain: Sent, watch: Watch, template: str, query: str) -> None:
-    """Its virtual machine's steps, in thousands, which include every row that a loop looks at."""
+def _by_sqlite(_plain: Sent, watch: Watch, _in_transaction: Callable[[], bool], driver: Any) -> Look:
+    """Its virtual machine's steps, in thousands, which include every row that a loop looks at.
 
-    def step() -> int:
-        watch.work[template] += 1
-        return 0
+    What it plans it tells without numbers: which steps grow with a square is seen at two sizes, see :func:`grown`.
+    """
 
-    engine.driver_connection.set_progress_handler(step, 1_000)
+    def look(template: str, _query: str) -> None:
+        def step() -> int:
+            watch.work[template] += 1
+            return 0
+
+        driver.set_progress_handler(step, 1_000)
+
+    return look
 
 
-EXPLAINED: dict[str, Callable[[Any, Sent, Watch, str, str], None]] = {
-    "postgres": _explained_by_postgres,
-    "mariadb": _explained_by_mariadb,
-    "sqlite": _steps_of_sqlite,
+EXPLAINED: dict[str, Callable[[Sent, Watch, Callable[[], bool], Any], Look]] = {
+    "postgres": _by_postgres,
+    "mariadb": _by_mariadb,
+    "sqlite": _by_sqlite,
 }
+"""What looks at queries: of how they are sent, where what is seen is written, whether a transaction is open, and the
+driver's connection."""

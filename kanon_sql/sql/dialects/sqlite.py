@@ -104,6 +104,11 @@ class SQLite(Dialect):
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
         if isinstance(tree, exp.Select):
             tree.set("expressions", [_with_type(item) for item in tree.expressions])
+        for select in list(tree.find_all(exp.Select)):
+            joins = select.args.get("joins") or []
+            keyed = [_keyed(select, join) for join in joins]
+            if any(keyed) and _seems_small(select):
+                joins.insert(0, exp.Join(this=_MANY.copy(), kind="CROSS"))
         if isinstance(tree, exp.Query):
             for number, table in enumerate(list(_nested_tables(tree, 0))):
                 name = exp.to_identifier(f"{ANY_RUN}nested{number}", quoted=True)
@@ -188,6 +193,100 @@ def affinity(type_name: str) -> str:
 def _form_of_text(value: str, condition: str, form: str, otherwise: str) -> str:
     fits = f"CASE WHEN {condition} THEN {form} ELSE '{otherwise}' END"
     return f"CASE TYPEOF({value}) WHEN 'text' THEN {fits} WHEN 'null' THEN NULL ELSE TYPEOF({value}) END"
+
+
+_MANY = exp.Subquery(
+    this=sqlglot.parse_one("SELECT 1 AS one UNION ALL SELECT 1 FROM sqlite_master WHERE 0", read="sqlite"),
+    alias=exp.TableAlias(this=exp.to_identifier("kanon_many")),
+)
+"""One row, of which the library expects as many as a table may have."""
+
+
+def _seems_small(select: exp.Select) -> bool:
+    """Whether what a query begins with is grouped inside of other queries: of that the library expects a row or two.
+
+    It makes no index for so few. Where all columns of all tables are asked for, another table cannot stand among them.
+    """
+    first = select.args["from_"].this
+    inner = first.this if isinstance(first, exp.Subquery) else None
+    if inner is None or any(isinstance(item, exp.Star) for item in select.expressions):
+        return False
+    return any(below is not inner and below.find(exp.Group, exp.Window) for below in inner.find_all(exp.Select))
+
+
+def _keyed(select: exp.Select, join: exp.Expr) -> bool:
+    """Let the library make an index of what is joined, once, instead of reading all of it for each row before it.
+
+    It makes one for a query that it computes first, and none for a table of the session, nor for a query that it merges
+    into the other one (LIMIT keeps it from that). A grouped query it takes to have so few rows that an index costs
+    nothing; of DISTINCT it expects as many as the table has. A number is only looked up among declared numbers. Joins
+    keep their order (CROSS says so), or it would multiply small tables before it looks at what they are joined to.
+    """
+    condition = join.args.get("on")
+    equal = [] if condition is None else list(condition.find_all(exp.EQ, exp.NullSafeEQ))
+    if not equal or not isinstance(join.this, exp.Table | exp.Subquery):
+        return False
+    if not join.side and join.kind in ("", "INNER"):
+        join.set("kind", "CROSS")
+    alias = join.this.alias_or_name
+    if isinstance(join.this, exp.Table):
+        rows = join.this.copy()
+        rows.set("alias", None)
+        whole = exp.Select(expressions=[exp.Star()]).from_(rows)
+        join.set("this", whole.subquery(exp.to_identifier(alias, quoted=True)))
+    query = join.this.this
+    if not isinstance(query, exp.Select) or query.args.get("limit") is not None:
+        return True
+    sides = [pair for same in equal for pair in ((same.left, same.right), (same.right, same.left))]
+    numbers = {
+        own.name
+        for own, other in sides
+        if isinstance(own, exp.Column) and own.table == alias and (_counts(select, own) or _counts(select, other))
+    }
+    for item in query.expressions:
+        value = item.unalias()
+        if item.alias_or_name in numbers and not isinstance(value, exp.Cast | exp.Star):
+            number = exp.Cast(this=value.copy(), to=exp.DataType.build("NUMERIC", udt=True))
+            value.replace(number) if isinstance(item, exp.Alias) else item.replace(exp.alias_(number, item.this.copy()))
+    if query.args.get("group") or query.find(exp.AggFunc):
+        return True
+    if query.args.get("distinct") is None:
+        query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
+    elif not query.is_star:
+        query.set("distinct", None)
+        places = [exp.Literal.number(place) for place, _ in enumerate(query.expressions, 1)]
+        query.set("group", exp.Group(expressions=places))
+    return True
+
+
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.Neg,
+               exp.Count, exp.Sum, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Floor, exp.Length)  # fmt: skip
+
+
+def _counts(select: exp.Select, value: exp.Expr) -> bool:
+    """Whether what a query says of a value shows that it is a number; columns are looked up in its derived tables."""
+    value = value.unnest().unalias()
+    if isinstance(value, exp.Cast):
+        return value.is_type(*_NUMBERS)
+    if isinstance(value, exp.Window | exp.Min | exp.Max | exp.Coalesce):
+        return _counts(select, value.this)
+    if isinstance(value, exp.Case):
+        return any(_counts(select, branch.args["true"]) for branch in value.args["ifs"])
+    if not isinstance(value, exp.Column):
+        return isinstance(value, _ARITHMETIC) or (isinstance(value, exp.Literal) and not value.is_string)
+    tables = [select.args["from_"].this] if select.args.get("from_") else []
+    for table in (*tables, *(join.this for join in select.args.get("joins") or ())):
+        inner = table.this if isinstance(table, exp.Subquery) else None
+        if not isinstance(inner, exp.Select) or value.table not in ("", table.alias):
+            continue
+        for item in inner.expressions:
+            if item.alias_or_name == value.name:
+                return _counts(inner, item)
+            if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and item.is_star):
+                star = exp.column(value.name, item.table if isinstance(item, exp.Column) else None)
+                if _counts(inner, star):
+                    return True
+    return False
 
 
 def _nested_tables(query: exp.Expr, depth: int) -> Iterator[exp.Subquery]:
