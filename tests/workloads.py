@@ -65,6 +65,11 @@ def spec_dict(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+OF_RESIDENTS = (
+    "SELECT visits.person, residents.birth, residents.zip, residents.sex, visits.diagnosis, visits.amount "
+    "FROM visits JOIN residents ON visits.person = residents.person"
+)
+"""Visits under what is known of each person, whose rows are then alike."""
 DX = {"tree": {f"g{g}": [f"d{n}" for n in range(20) if n % 4 == g] for g in range(4)}}
 MODELS: dict[str, dict[str, Any]] = {
     "k": {},
@@ -86,7 +91,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "epsilon": {"privacy": [{"epsilon_privacy": {"attribute": "diagnosis", "epsilon": 3, "stubbornness": 10}}]},
     "k map": {"privacy": [{"k_map": {"population": "census", "k": 5}}]},
     "presence": {"privacy": [K, {"delta_presence": {"population": "census", "delta_max": 0.9}}]},
-    "presence persons": {"unit": "person", "privacy": [K, {"delta_presence": {"population": "census", "person": "person", "delta_max": 0.9}}]},  # noqa: E501
+    "presence persons": {"source": {"query": OF_RESIDENTS}, "unit": "person", "privacy": [K, {"delta_presence": {"population": "residents", "person": "person", "delta_max": 0.9}}]},  # noqa: E501
     "risk": {"privacy": [{"risk": {"average": 0.05, "highest": 0.2, "records_at_risk": 0.01}}]},
     "risk population": {"privacy": [{"risk": {"attacker": "journalist", "population": "census", "average": 0.05, "highest": 0.2}}]},  # noqa: E501
     "k wished": {"sensitive": ["wish"], "keep": [], "privacy": [{"k_anonymity": {"column": "wish", "default": 5}}]},
@@ -158,9 +163,10 @@ class Verb:
 
 
 def load(subject: Subject, rows: int) -> None:
-    """The tables ``visits``, and ``census`` with twice as many rows."""
-    drawn = rows_of(rows)
-    for name, held in (("visits", drawn), ("census", drawn + rows_of(rows, 2))):
+    """The tables ``visits``, ``census`` with twice as many rows, and ``residents`` with a row a person and others."""
+    drawn, others = rows_of(rows), rows_of(rows, 2)
+    persons = {row[0]: row for row in [*drawn, *((row[0] + rows, *row[1:]) for row in others)]}
+    for name, held in (("visits", drawn), ("census", drawn + others), ("residents", [*persons.values()])):
         subject.drop(name)
         fill(subject, name, held)
 
@@ -199,6 +205,15 @@ def _attacked(*attacks: str, **given: Any) -> Callable[[Engine], object]:
     hierarchies = {} if attacks else {"diagnosis": DX}
     return lambda engine: kanon_sql.audit(
         engine, _spec(privacy=[K, L]), hierarchies=hierarchies, attacks=attacks or None, **given
+    )
+
+
+def _attacked_alone(attack: str, privacy: list[dict[str, Any]]) -> Verb:
+    """An attack on a release of which no row may be suppressed, and that is judged by nothing else."""
+    spec = _spec(privacy=privacy, suppression={"max_rows": 0})
+    return Verb(
+        lambda engine: kanon_sql.audit(engine, spec, attacks=[attack]),
+        lambda engine: kanon_sql.anonymize(engine, spec),
     )
 
 
@@ -290,10 +305,12 @@ VERBS: dict[str, Verb] = {
             "correspondence": {"earlier": ["visits_before"]},
             "correspondence_backward": {"earlier": ["visits_before"]},
             "mapping": {"external": "census", "on": ["birth", "zip", "sex"]},
-            "minimality": {}, "downcoding": {}, "definetti": {}, "consistency": {},
+            "definetti": {}, "consistency": {},
             "views": {"other_views": ["visits_before"]},
         }.items()
     },
+    "audit minimality": _attacked_alone("minimality", [K, {"l_diversity": {"attribute": "diagnosis", "l": 2}}]),
+    "audit downcoding": _attacked_alone("downcoding", [K]),
     "compare": Verb(lambda engine: kanon_sql.compare(
         engine, {"one": _spec(privacy=[K, L])}, [2, 5], recodings=["full_domain", "local"], classify="diagnosis"
     )),
