@@ -85,9 +85,9 @@ def work_of(subject: Subject, case: str) -> tuple[dict[str, str], int]:
 
 def grown_in(small: Subject, large: Subject, verb: Verb) -> dict[str, str]:
     """What of a verb does far more than four times as much in SQLite over the larger of two tables."""
-    seen = [watch_of(subject, verb) for subject in (small, large)]
-    assert all(watch.work for watch in seen), "nothing was watched"
-    return grown(*seen)
+    few, many = watch_of(small, verb), watch_of(large, verb)
+    assert few.work, "nothing was watched"
+    return grown(few, many)
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_what_compares_each_with_each_is_seen_in_sqlite(small_and_large: tuple[S
         with session_of(subject) as session:
             session.execute(EACH_WITH_EACH)
         seen.append(session.watch)
-    assert list(grown(*seen)) == [EACH_WITH_EACH]
+    assert list(grown(seen[0], seen[1])) == [EACH_WITH_EACH]
 
 
 @pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)

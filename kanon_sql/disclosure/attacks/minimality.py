@@ -146,7 +146,7 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql
     """The level that all labels of an attribute are of: the lowest such."""
     misses = scene.workspace.row(
         "disclosure/attacks/level_misses",
-        lookup=lookup.labelled,
+        lookup=lookup.table,
         height=lookup.height,
         labels=labels,
         released=lookup.column,
@@ -214,7 +214,7 @@ def _cells(
         scene,
         "disclosure/attacks/cells",
         people=people,
-        lookups=[lookup.labelled for lookup in lookups],
+        lookups=[lookup.table for lookup in lookups],
         names=[identifier(lookup.column) for lookup in lookups],
         written=[
             label_texts(lookup, kinds[lookup.column], f"lookup{index}")[level]

@@ -225,7 +225,7 @@ def covers_of(
         levels = _levels(scene, lookup, labels, written, what) if ranges is None else [0]
         scene.workspace.execute(
             "disclosure/attacks/cover",
-            target=target, lookup=lookup.labelled, levels=levels, ranges=ranges,
+            target=target, lookup=lookup.table, levels=levels, ranges=ranges,
             height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
             written=written,
         )  # fmt: skip
@@ -243,7 +243,7 @@ def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[s
     places, table = workspace.table(f"places{lookup.index}"), workspace.table(f"ranges{lookup.index}")
     workspace.execute(
         "disclosure/attacks/places",
-        target=places, lookup=lookup.labelled, positions=positions, written=label_texts(lookup, table="own")[0],
+        target=places, lookup=lookup.table, positions=positions, written=label_texts(lookup, table="own")[0],
         by_value=column is not None and column.kind in BY_VALUE,
     )  # fmt: skip
     workspace.execute(
@@ -271,7 +271,7 @@ def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sq
         return levels
     misses = scene.workspace.row(
         "disclosure/attacks/level_misses",
-        lookup=lookup.labelled, height=lookup.height - 1, labels=labels, released=lookup.column,
+        lookup=lookup.table, height=lookup.height - 1, labels=labels, released=lookup.column,
         anywhere=list(dict.fromkeys([lookup.top, TOP])), written=written,
     )  # fmt: skip
     fitting = [level for level in levels if not misses[level]]
@@ -287,7 +287,7 @@ def _different(
     """Of levels that all have a column's labels: the highest, and those that give these to other values."""
     counts = scene.workspace.row(
         "disclosure/attacks/level_differences",
-        lookup=lookup.labelled, labels=labels, released=lookup.column, top=lookup.top,
+        lookup=lookup.table, labels=labels, released=lookup.column, top=lookup.top,
         written=[written[level] for level in levels],
     )  # fmt: skip
     return [level for level, count in zip(levels, counts, strict=False) if count] + [levels[-1]]

@@ -214,7 +214,7 @@ def _seems_small(select: exp.Select) -> bool:
     return any(below is not inner and below.find(exp.Group, exp.Window) for below in inner.find_all(exp.Select))
 
 
-def _keyed(select: exp.Select, join: exp.Expr) -> bool:
+def _keyed(select: exp.Select, join: exp.Join) -> bool:
     """Let the library make an index of what is joined, once, instead of reading all of it for each row before it.
 
     It makes one for a query that it computes first, and none for a table of the session, nor for a query that it merges
