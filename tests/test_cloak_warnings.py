@@ -141,7 +141,7 @@ def test_the_command_line_says_it(tmp_path: Any) -> None:
         "version: 1\nkind: positions\nsource: rows\nrelease: cloaked\nunit: who\nkeep: [device]\nk: 3\n"
         "position: {columns: [x, y], bounds: [0, 0, 4, 4], depth: 2}\n"
     )
-    arguments = ["cloak", tmp_path / "c.yml", "-d", tmp_path / "c.duckdb", "-q"]
+    arguments = ["publish", "positions", tmp_path / "c.yml", "-d", tmp_path / "c.duckdb", "-q"]
     shown = run(*arguments)
     assert shown.exit_code == 0
     assert "Warnings\n  kept_links_rows  device: 100.0 % of the released rows" in shown.stdout

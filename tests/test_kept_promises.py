@@ -91,7 +91,7 @@ def assert_applied(database: Database, folder: Path, case: Case, new: RandomProb
     result = kanon_sql.apply(database.engine, spec, "learned", source="others", release="others_release")
     wanted = expected(database, spec, case, new, (learned.recoding or {}).get("node"))
     suppressed = len(new.rows) - len(wanted)
-    fits = suppressed <= spec.suppression.max_rows(len(new.rows))
+    fits = suppressed <= spec.suppression.most(len(new.rows))
     event(f"{result.verdict}, {'levels' if learned.recoding is None else learned.recoding['method']}")
     if not result.passed:
         assert not fits or not wanted
