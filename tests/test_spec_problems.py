@@ -37,7 +37,7 @@ def test_did_you_mean_at_every_depth() -> None:
 def test_without_a_near_name_the_allowed_keys_are_listed() -> None:
     assert problems(HEAD + TAIL + "search: {zzz: 1}\n") == [
         "5:10: search.zzz: unknown key; expected one of algorithm, metric, classify, prices, aggregate, "
-        "gs_factor, monotone, prefer, variant, matrix, seed, cuts"
+        "gs_factor, monotone, prefer, variant, distance_vectors, seed, cuts"
     ]
 
 
