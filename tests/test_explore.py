@@ -427,7 +427,7 @@ def test_a_preview_takes_values_that_are_typed_and_shows_none_of_the_table(serve
     other = plain(served.ask("preview", {"column": "0", "values": "37", "rule.0": "{intervals: [7]}"}).text)
     assert "[35, 42)" in other
     refused = served.ask("preview", {"column": "0", "values": " , "})
-    assert (refused.status, "--reveal" in refused.text) == (422, True)
+    assert (refused.status, "--allow-reveal" in refused.text) == (422, True)
     assert served.send(served.visit + "preview", {"column": "7", "values": "1"}).status == 404
 
 
