@@ -236,7 +236,7 @@ def test_it_passes_where_it_exposes_nobody(clinic: Database, telling: Telling) -
     result = audit(clinic.engine, spec_of(), attacks=["telling"])
     assert result.passed
     assert [(item.examined, item.exposed, item.risk) for item in result.attacks] == [(2, 0, 0.5)]
-    assert not any("CREATE" in sql for sql in result.sql)
+    assert not any("CREATE" in sql.replace("CREATE TEMP", "") for sql in result.sql)
 
 
 def test_what_it_needs_is_said_where_it_is_missing(
