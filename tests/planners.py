@@ -294,7 +294,8 @@ def _blocks(plan: Any, outer: float = 0) -> Iterator[tuple[float, float]]:
         for below in plan:
             if isinstance(below, dict) and "table" in below:
                 table = below["table"]
-                rows = max(rows, 1) * float(table.get("r_rows") or 0)
+                share = float(table.get("r_filtered", 100) or 0) / 100  # what is left of them for the next table
+                rows = max(rows, 1) * float(table.get("r_rows") or 0) * share
                 yield from _blocks(table)
             elif isinstance(below, dict) and "block-nl-join" in below:
                 block = below["block-nl-join"]
