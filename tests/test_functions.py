@@ -151,7 +151,7 @@ def test_a_macro_that_is_committed_after_a_listing_is_found(database: Database) 
         kanon_sql.check(database.engine, spec(), "people")
     other.execute("COMMIT")
     with pytest.raises(UnsupportedError, match="macros"):
-        database.engine.refuse_other_meanings()
+        database.engine.refuse_shadowed_functions()
     with pytest.raises(UnsupportedError, match="macros"):
         kanon_sql.check(database.engine, spec(), "people")
 
@@ -167,7 +167,7 @@ def test_a_macro_made_between_two_runs_is_found(database: Database, who: str) ->
         used.execute("BEGIN")
     used.execute("CREATE MACRO sum(x) AS 1000")
     with pytest.raises(UnsupportedError, match="macros"):
-        database.engine.refuse_other_meanings()
+        database.engine.refuse_shadowed_functions()
     with pytest.raises(UnsupportedError, match="macros"):
         kanon_sql.check(database.engine, spec(), "people")
 

@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql.engines import base
 from kanon_sql.errors import QueryTimeout
 from kanon_sql.spec import Spec
-from kanon_sql.sql import patience, statement, templates
+from kanon_sql.sql import python_deadline, statement, templates
 from kanon_sql.sql.dialects.base import Dialect
 
 
@@ -86,14 +86,14 @@ def test_work_of_pythons_own_looks_at_the_limit(verb: str, hierarchy: dict[str, 
 
 
 def test_nobody_looks_at_a_limit_outside_of_a_run() -> None:
-    patience.checkpoint()
+    python_deadline.checkpoint()
     asked: list[int] = []
-    with patience.looking_at(lambda: asked.append(1)):
-        patience.checkpoint()
-        with patience.looking_at(lambda: asked.append(2)):
-            patience.checkpoint()
-        patience.checkpoint()
-    patience.checkpoint()
+    with python_deadline.looking_at(lambda: asked.append(1)):
+        python_deadline.checkpoint()
+        with python_deadline.looking_at(lambda: asked.append(2)):
+            python_deadline.checkpoint()
+        python_deadline.checkpoint()
+    python_deadline.checkpoint()
     assert asked == [1, 2, 1]
 
 

@@ -84,7 +84,7 @@ def test_a_node_is_measured_by_all_metrics_at_once(engine: Engine, monkeypatch: 
     results = []
     for widely in (False, True):
         names.append(Counter())
-        engine.capabilities = replace(engine.capabilities, asks_widely=widely)
+        engine.capabilities = replace(engine.capabilities, prefers_large_batches=widely)
         results.append(kanon_sql.plan(engine, spec(search={"algorithm": "exhaustive"})))
     one, other = results
     assert other.metrics == one.metrics

@@ -18,13 +18,13 @@ from kanon_sql.errors import SpecError
 if TYPE_CHECKING:
     from kanon_sql.spec import Spec
 
-__all__ = ["STREAM", "kept_apart", "over_streams", "write_release"]
+__all__ = ["STREAM", "kept_apart", "with_streams", "write_release"]
 
 STREAM = "-"
 
 
 @contextmanager
-def over_streams(spec: Spec) -> Iterator[Spec]:
+def with_streams(spec: Spec) -> Iterator[Spec]:
     """The spec, with files in the place of its streams; standard input is read whole. They are removed at the end.
 
     Args:
@@ -48,7 +48,7 @@ def over_streams(spec: Spec) -> Iterator[Spec]:
                 shutil.copyfileobj(sys.stdin.buffer, copy)
         if writes:
             files["release"] = Path(directory) / "release.csv"
-        yield spec.over_streams(**files)
+        yield spec.with_streams(**files)
 
 
 @contextmanager

@@ -107,8 +107,8 @@ class Capabilities:
         branch_rows: one more branch of a statement costs about as much as joining a node to this many vectors.
         set_rows: making one more frequency set costs, besides reading what it is made of, about as much as joining a
             node to this many vectors.
-        asks_widely: a statement costs far more than a node in it, so that asking about a node in vain is cheaper than
-            asking once more.
+        prefers_large_batches: a statement costs far more than a node in it, so that a node evaluated for nothing is
+            cheaper than one more statement.
         judges_apart: each node of a statement judges its own classes; elsewhere those of all nodes are judged together,
             which saves plans, and has the engine group all classes once more.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
@@ -128,7 +128,7 @@ class Capabilities:
     nodes_as_rows: int = 0
     branch_rows: int = 20_000
     set_rows: int = 0
-    asks_widely: bool = False
+    prefers_large_batches: bool = False
     judges_apart: bool = False
     branches: int = 1
     quick_vectors: int = 0
@@ -380,7 +380,7 @@ class Engine(Protocol):
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """See that our SQL's functions and operators are the engine's own. Raises UnsupportedError."""
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -33,8 +33,8 @@ from kanon_sql.engines.clickhouse_tables import (
     table_query,
 )
 from kanon_sql.engines.concealed import Concealed
+from kanon_sql.engines.error_redaction import without_values
 from kanon_sql.engines.reads import Stored
-from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE, TAG, THIS_PROCESS, SessionEngine
 from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -187,7 +187,7 @@ class ClickHouseEngine(SessionEngine):
                 "need; remove the constraints on them"
             )
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """A function of a user's may have the name of one of ClickHouse's in other letters: COUNT for count."""
         with self.without_deadline(), self._guard("catalog"):
             made = [str(name) for (name,) in self._rows(f"{_NAMES} WHERE origin <> 'System'", _MANY)]

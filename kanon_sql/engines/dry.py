@@ -187,7 +187,7 @@ class DryEngine:
         assert file is not None
         return literal(file)
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """No user has made any function."""
 
     @contextmanager

@@ -233,7 +233,7 @@ class DuckDBEngine(SessionEngine):
                 "run RESET default_collation first"
             )
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """Macros may have been made since it was connected; not in memory of our own, which no other user can reach."""
         if not (self._owned and self.ephemeral):
             with self.without_deadline(), self._guard("catalog"):

@@ -353,10 +353,10 @@ class RelationalEngine(SessionEngine):
                 surroundings.enter_context(self.backend.reading(self))
             yield meter
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """See that our SQL's functions and operators are the server's own."""
         with self.without_deadline(), self._guard("catalog"):
-            self.backend.refuse_other_meanings(self)
+            self.backend.refuse_shadowed_functions(self)
 
     def _refuse_effects(self, query: str) -> None:
         with self._guard("source"):

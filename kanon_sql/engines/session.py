@@ -203,7 +203,7 @@ class SessionEngine(ABC):
         """The FROM form of a file."""
         raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """See that names in our SQL mean what the engine means by them: a function of a user's may hide the engine's.
 
         Raises:
@@ -438,7 +438,7 @@ class SessionEngine(ABC):
         try:
             with ends_in_order(self.cancel):
                 if self.looks_first:
-                    self.refuse_other_meanings()
+                    self.refuse_shadowed_functions()
                 try:
                     with looking_at(lambda: self._deadline.remaining()):
                         yield self.meter
@@ -447,9 +447,9 @@ class SessionEngine(ABC):
                         if note not in error.notes:  # a run may be within another one
                             error.add_note(note)
                     if not self.looks_first:
-                        self.refuse_other_meanings()  # it may be why
+                        self.refuse_shadowed_functions()  # it may be why
                     raise
-                self.refuse_other_meanings()  # what was made meanwhile was called too
+                self.refuse_shadowed_functions()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
             self._looked_at, self._left, self._looked_into = looked_at, left, looked_into

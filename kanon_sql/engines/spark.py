@@ -37,7 +37,7 @@ CAPABILITIES = Capabilities(
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
     branch_rows=2_000_000,
     set_rows=2_000_000,  # a statement that stores what it makes
-    asks_widely=True,
+    prefers_large_batches=True,
     together=True,
 )
 
@@ -241,7 +241,7 @@ class SparkEngine(SessionEngine):
         ((plan,),) = self.fetch(Statement("estimate", sql, users=relation, quoted=self.dialect.quoted), 1)
         return statistics(str(plan))
 
-    def refuse_other_meanings(self) -> None:
+    def refuse_shadowed_functions(self) -> None:
         """Functions of the session or the catalog, which a Spark of another version or path may call first."""
         with self.without_deadline(), self._guard("catalog"):
             names = self._rows("SHOW USER FUNCTIONS", _MANY)

@@ -52,7 +52,7 @@ Unions = Mapping[tuple[str, ...], Sequence[str]]
 
 def judged_by_unions(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     """The models as the search judges them: those over some quasi-identifiers by unions of classes."""
-    return [model if model.quasi_identifiers is None else replace(model, by_unions=True) for model in models]
+    return [model if model.quasi_identifiers is None else replace(model, on_coarser_classes=True) for model in models]
 
 
 def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node) -> dict[tuple[str, ...], Node]:
@@ -63,7 +63,9 @@ def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node)
         models: the requirements.
         node: the vector of levels.
     """
-    names = dict.fromkeys(model.quasi_identifiers for model in models if model.by_unions and model.quasi_identifiers)
+    names = dict.fromkeys(
+        model.quasi_identifiers for model in models if model.on_coarser_classes and model.quasi_identifiers
+    )
     names |= dict.fromkeys(own for model in models for own in model.sets)
     return {
         own: tuple(

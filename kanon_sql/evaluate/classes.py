@@ -114,7 +114,7 @@ def checks_persons(frames: Frames, models: Sequence[PrivacyModel]) -> bool:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    own = model.frame is not None or model.by_unions or model.of_table or model.judges_widths
+    own = model.frame is not None or model.on_coarser_classes or model.of_table or model.uses_label_width
     return f"m{index}" if own else "class_size"
 
 
@@ -222,7 +222,7 @@ def _of_widths(named: Iterable[tuple[str, PrivacyModel]]) -> dict[str, Sql]:
     return {
         name: model.of_widths("class_size" if model.frame is None else own_name(name, model))
         for name, model in named
-        if model.judges_widths
+        if model.uses_label_width
     }
 
 
@@ -240,10 +240,12 @@ def _rows(single: bool, *, narrow: bool) -> Sql:
 
 def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:
     """Per model whose classes are unions of these, the finest first: the names and expressions of their keys."""
-    by_unions = [(index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.by_unions]
+    on_coarser_classes = [
+        (index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.on_coarser_classes
+    ]
     return {
         index: {f"u{index}_{place}": key for place, key in enumerate(frames.unions[names])}
-        for index, names in sorted(by_unions, key=lambda item: -len(item[1]))
+        for index, names in sorted(on_coarser_classes, key=lambda item: -len(item[1]))
     }
 
 
@@ -273,7 +275,9 @@ def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int
     """The classes with the sizes of their unions, each over what the requirements before it leave."""
     every = conditions(models)
     kept = [
-        condition for condition, model in zip(every, models, strict=True) if not model.by_unions and not model.of_table
+        condition
+        for condition, model in zip(every, models, strict=True)
+        if not model.on_coarser_classes and not model.of_table
     ]
     for index, keys in unions.items():
         measure = measure_name(index, models[index])
@@ -334,7 +338,7 @@ def _counted_columns(name: str, model: PrivacyModel) -> list[dict[str, Any]]:
 
 def own_name(name: str, model: PrivacyModel) -> str:
     """The column of what a model counts of each class: its measure, unless that is made of more."""
-    return f"{name}_own" if model.of_table or model.judges_widths else name
+    return f"{name}_own" if model.of_table or model.uses_label_width else name
 
 
 def second_name(name: str, model: PrivacyModel) -> str | None:

@@ -187,7 +187,7 @@ class _Compared:
                 "records, or with other hierarchies"
             )
         matches = None
-        if any(model.tries_assignments for model in self.models):
+        if any(model.needs_perfect_matchings for model in self.models):
             if known_rows < rows or (degree <= 1 and missing):
                 self._refuse_no_assignment()
             if degree > 1:

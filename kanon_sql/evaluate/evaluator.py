@@ -138,7 +138,7 @@ class Evaluator:
             labels=self._labels,
             rows=self.sets.rows,
             max_suppressed=self.max_suppressed,
-            widely=self.workspace.capabilities.asks_widely,
+            widely=self.workspace.capabilities.prefers_large_batches,
         )
 
     def preference(self, verdict: Verdict) -> float:
@@ -220,7 +220,7 @@ class Evaluator:
 
         Rounded, since the last digits of a sum depend on the order in which an engine adds up.
         """
-        if self.workspace.capabilities.asks_widely and self._remembered is None:
+        if self.workspace.capabilities.prefers_large_batches and self._remembered is None:
             self._alone.ask(node, list(filter(self.statements.asks, metrics.values())))
         counted: Verdict | None = None
         values = {}

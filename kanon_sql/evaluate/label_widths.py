@@ -42,7 +42,7 @@ class LabelWidths:
 
 def judge_widths(models: Sequence[PrivacyModel]) -> bool:
     """Whether some requirement asks how wide labels are."""
-    return any(model.judges_widths for model in models)
+    return any(model.uses_label_width for model in models)
 
 
 def with_losses(found: Sql, columns: Sequence[str], widths: LabelWidths, measures: Mapping[str, Sql]) -> Sql:

@@ -24,4 +24,4 @@ def all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: 
 
 def _counts_others(model: PrivacyModel) -> bool:
     """Whether what the other requirements leave decides what a model measures."""
-    return model.by_unions or model.of_table
+    return model.on_coarser_classes or model.of_table

@@ -8,6 +8,7 @@ kept beside them.
 
 from __future__ import annotations
 
+from kanon_sql.frequency.join_checks import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain
 from kanon_sql.frequency.marginals import count_attributes, label_numbers
 from kanon_sql.frequency.matched import Matched, match_populations
@@ -17,7 +18,6 @@ from kanon_sql.frequency.population import population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, Remembered, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, holds_all
-from kanon_sql.frequency.sides import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.source import (
     OpenTable,
     explained_if_missing,

@@ -78,7 +78,7 @@ def sizes_in_domain(
         HierarchyError: a value has no row in its hierarchy.
         UnsupportedError: the spec's recoding has labels that no hierarchy tells the width of.
     """
-    asked = [model for model in models if model.judges_widths]
+    asked = [model for model in models if model.uses_label_width]
     if not asked:
         return None
     why = why_unlabelled(spec)

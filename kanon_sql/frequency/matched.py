@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.frequency.join_checks import Side, refuse_lost_rows
 from kanon_sql.frequency.meanings import Meaning, classes_of
 from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import population_of, refuse_moving
 from kanon_sql.frequency.sets import known_vectors
-from kanon_sql.frequency.sides import Side, refuse_lost_rows
 from kanon_sql.hierarchies import (
     build_lookups,
 )
@@ -156,7 +156,7 @@ def _missed(
     """
     tops, others, looks, several = workspace.row("frequency/population/overlap", classes=classes, meanings=meanings)
     overlapping = tops + others > 1 if tops else bool(several) or looks < others
-    absent = not tops and any(model.minds_absent for model in models)
+    absent = not tops and any(model.penalizes_missing_persons for model in models)
     if not overlapping and not absent:
         return 0 if tops else None
     matches = workspace.table(what)

@@ -169,7 +169,7 @@ def populations_of(
                 f"{model.label}: a masked row stands for every person in {model.frame}, and then classes overlap; use "
                 "suppression style: drop"
             )
-        if model.minds_absent and not spec.recoding.is_full_domain:
+        if model.penalizes_missing_persons and not spec.recoding.is_full_domain:
             raise UnsupportedError(
                 f"{model.label}: with delta_min above 0, all classes together must stand for every person in "
                 f"{model.frame}, and recoding: {spec.recoding.method} judges classes one by one; use recoding: "

@@ -178,6 +178,6 @@ def _without_thresholds(model: PrivacyModel) -> object:
 def _measured(models: Sequence[PrivacyModel], sets: FrequencySets) -> list[PrivacyModel]:
     """The models with what the sets tell: the heights of hierarchies, and the persons of populations."""
     return [
-        model.with_everybody(sets.everybody[model.frame]) if model.minds_absent and model.frame else model
+        model.with_everybody(sets.everybody[model.frame]) if model.penalizes_missing_persons and model.frame else model
         for model in measured_models(models, sets.facts)
     ]

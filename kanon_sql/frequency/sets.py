@@ -153,7 +153,7 @@ def build_frequency_sets(
         values[name] = encoder.population(index, people[name])
         judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
-        if any(model.frame == name and model.minds_absent for model in models):
+        if any(model.frame == name and model.penalizes_missing_persons for model in models):
             (persons,) = workspace.row("frequency/population/everybody", people=people[name])
             everybody[name] = int(persons or 0)
     base = encoder.base()

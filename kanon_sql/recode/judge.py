@@ -194,7 +194,7 @@ def _of_partitions(model: PrivacyModel) -> PrivacyModel:
             f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
             "several classes, and which one protects a row is not known; use recoding: full_domain"
         )
-    if model.judges_widths:
+    if model.uses_label_width:
         raise UnsupportedError(
             f"{model.label}: a recoding that is not full-domain judges classes before they have labels, and what a "
             "record earns falls with the widths of these; use recoding: full_domain, or no_attack"

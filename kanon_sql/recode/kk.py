@@ -202,7 +202,7 @@ class _Lowering:
     @property
     def by_assignment(self) -> bool:
         """Whether every record needs k matches, not rows alone."""
-        return any(model.tries_assignments for model in models_of(self.spec))
+        return any(model.needs_perfect_matchings for model in models_of(self.spec))
 
     @property
     def lowered(self) -> tuple[Path, ...]:

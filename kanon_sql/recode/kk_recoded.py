@@ -34,7 +34,7 @@ class KKRecoded(Recoded):
         """What the user should know: above all, that this is not k-anonymity."""
         (model,) = self.models
         k = model.least_consistent
-        if model.tries_assignments:
+        if model.needs_perfect_matchings:
             weaker = (
                 f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for an "
                 "attacker who knows the quasi-identifiers of every person in the table, but these are not equally "
@@ -46,7 +46,7 @@ class KKRecoded(Recoded):
                 "quasi-identifiers of every person in the table, and classes may have fewer rows"
             )
         said = [*super().notes, weaker]
-        if model.tries_assignments:
+        if model.needs_perfect_matchings:
             said.append(
                 "the classes of the local recoding are released as they are: no other rows that were found lose less"
                 if self.widened is None

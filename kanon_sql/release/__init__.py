@@ -67,6 +67,7 @@ from kanon_sql.release.manifest import (
 )
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
+from kanon_sql.release.rows_of_run import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.state import (
     State,
     drop_state,
@@ -78,7 +79,6 @@ from kanon_sql.release.state import (
     states_in,
     write_state,
 )
-from kanon_sql.release.taken import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, remove_left_beside, staged, written_release
 from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values

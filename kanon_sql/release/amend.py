@@ -49,7 +49,7 @@ def amend(
     """
     assert spec.release is not None
     engine = workspace.engine
-    engine.refuse_other_meanings()  # the verification has called them
+    engine.refuse_shadowed_functions()  # the verification has called them
     workspace.report("publishing", None)
     manifests = beside(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", manifests)

@@ -63,7 +63,7 @@ def refuse_unguardable(engine: Engine, spec: Spec, models: Sequence[PrivacyModel
 
 def _not_by_windows(model: PrivacyModel, *, by_person: bool) -> str | None:
     """Why windows over the rows of a class do not tell whether it satisfies; None where they do."""
-    if model.quasi_identifiers is not None or model.by_unions or model.others:
+    if model.quasi_identifiers is not None or model.on_coarser_classes or model.others:
         return "it is about classes by other columns, which hold what is left of several of the view's classes"
     if not model.by_windows:
         return "it compares a class with more than its own rows"

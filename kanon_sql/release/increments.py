@@ -14,8 +14,8 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.hierarchies import exact_texts, exact_value
 from kanon_sql.release.choice import Choice
+from kanon_sql.release.rows_of_run import Taken
 from kanon_sql.release.state import State
-from kanon_sql.release.taken import Taken
 from kanon_sql.release.write_source import MARK, free_name, outputs_of, write_from_source
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render

@@ -229,7 +229,7 @@ def publish(
             the database refused, and the message says what stands.
     """
     assert spec.release is not None
-    workspace.engine.refuse_other_meanings()  # the verification has called them
+    workspace.engine.refuse_shadowed_functions()  # the verification has called them
     workspace.report("publishing", None)
     table = beside(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", table)

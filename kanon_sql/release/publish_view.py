@@ -63,7 +63,7 @@ def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, An
     spec = choice.spec
     assert spec.release is not None
     engine = workspace.engine
-    engine.refuse_other_meanings()
+    engine.refuse_shadowed_functions()
     workspace.report("creating the view, and verifying it", None)
     table = beside(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", table)

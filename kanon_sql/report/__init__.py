@@ -16,6 +16,7 @@ __all__ = [
     "layout",
     "ledger",
     "levels",
+    "maintenance",
     "nodes",
     "parties",
     "perturbation",
@@ -27,6 +28,5 @@ __all__ = [
     "run",
     "tables",
     "text",
-    "upkeep",
     "words",
 ]

@@ -20,10 +20,10 @@ __all__ = ["plain_text", "text_of"]
 _TEXTS = {
     "AuditResult": "audit.audit_text",
     "Certificate": "certificate.certificate_text",
-    "CleanResult": "upkeep.clean_text",
+    "CleanResult": "maintenance.clean_text",
     "CloakResult": "positions.cloaking_text",
     "Comparison": "comparison.comparison_text",
-    "Estimated": "upkeep.estimate_text",
+    "Estimated": "maintenance.estimate_text",
     "HierarchyResult": "hierarchy.hierarchy_text",
     "LedgerResult": "ledger.ledger_text",
     "PartiesResult": "parties.parties_text",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
-from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import did_you_mean
 from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
@@ -61,6 +60,7 @@ from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppressio
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.utility import Utility
+from kanon_sql.spec.warning_options import WarningOptions
 
 if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules

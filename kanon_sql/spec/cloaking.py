@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.cautions import CloakWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import table_name
@@ -19,6 +18,7 @@ from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_l
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import Source, Suppression
+from kanon_sql.spec.warning_options import CloakWarnings
 
 __all__ = ["CloakSpec", "Wish"]
 

@@ -9,10 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec.between import faults_between
-from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import Fault, checked, choice, items, text
 from kanon_sql.spec.computed import ComputedColumn, computed_columns
+from kanon_sql.spec.cross_checks import faults_between
 from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_in,
@@ -40,6 +39,7 @@ from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ReleaseSteps, sampling_key
 from kanon_sql.spec.utility import Utility
+from kanon_sql.spec.warning_options import WarningOptions
 
 __all__ = ["Spec"]
 
@@ -259,7 +259,7 @@ class Spec(Filed):
 
     # --- Where it stands ---
 
-    def over_streams(self, **files: Path) -> Self:
+    def with_streams(self, **files: Path) -> Self:
         """The same spec, where a source or a release that is ``-`` is kept in a file meanwhile.
 
         Args:

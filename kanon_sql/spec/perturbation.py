@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
-from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import table_name
@@ -22,6 +21,7 @@ from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import KeyVariable, derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import Source
+from kanon_sql.spec.warning_options import NamedWarnings
 
 __all__ = ["PerturbSpec"]
 

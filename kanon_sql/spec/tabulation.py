@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
-from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
@@ -22,6 +21,7 @@ from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.steps import ReleaseSteps, sample_faults, sampling_key
+from kanon_sql.spec.warning_options import NamedWarnings
 
 __all__ = ["TableSpec"]
 

@@ -14,7 +14,7 @@ from kanon_sql.sql.dialects.base import WORD
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
-from kanon_sql.sql.patience import checkpoint, looking_at
+from kanon_sql.sql.python_deadline import checkpoint, looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.reads import Read, reads_of, ties_of, unstable_parts, view_queries
 from kanon_sql.sql.run_marks import mark_text, marked_run

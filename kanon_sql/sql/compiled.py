@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile
 import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
 
-__all__ = ["BesideTheTemplates"]
+__all__ = ["TemplateBytecodeCache"]
 
 _READABLE = 0o644
 """Anyone who may read the templates may read what was made of them; a temporary file is its owner's alone."""
@@ -38,7 +38,7 @@ def _filters() -> bytes:
     return digest.digest()
 
 
-class BesideTheTemplates(BytecodeCache):
+class TemplateBytecodeCache(BytecodeCache):
     """One file for each template, in ``__pycache__`` beside it."""
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:

@@ -18,7 +18,7 @@ from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import ParseError
 
 from kanon_sql.errors import SpecError
-from kanon_sql.sql.patience import checkpoint
+from kanon_sql.sql.python_deadline import checkpoint
 
 __all__ = ["MAX_LEVELS", "MAX_LINKS", "parsed", "refuse_deep_tree", "spared_stack", "tokens_within"]
 

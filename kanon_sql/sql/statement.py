@@ -23,8 +23,8 @@ from kanon_sql.errors import TemplateError
 from kanon_sql.spec import redact_sql
 from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.parse import parsed
-from kanon_sql.sql.patience import checkpoint
 from kanon_sql.sql.portable import check_portable
+from kanon_sql.sql.python_deadline import checkpoint
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import ANY_RUN, Relation
 

@@ -22,8 +22,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
-from kanon_sql.sql.compiled import BesideTheTemplates
-from kanon_sql.sql.patience import checkpoint
+from kanon_sql.sql.compiled import TemplateBytecodeCache
+from kanon_sql.sql.python_deadline import checkpoint
 from kanon_sql.sql.text import (
     Relation,
     Sql,
@@ -138,7 +138,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
-        bytecode_cache=BesideTheTemplates(),
+        bytecode_cache=TemplateBytecodeCache(),
         auto_reload=False,  # or every use would ask the disk whether the file is still the same
     )
     length, attributes = environment.filters["length"], environment.filters["map"]

@@ -34,17 +34,17 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.begun import begun
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import Asked, details_of, refuse_distributions
+from kanon_sql.verbs.growth_state import begun
 from kanon_sql.verbs.invariant import invariantly_released
+from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
-from kanon_sql.verbs.released import choice_of, manifest_of
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
-from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
 
 __all__ = ["anonymize", "released"]
@@ -121,7 +121,7 @@ def anonymize(
         refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             remove_left_beside(engine, spec)
-            refuse_untrue(engine, spec.source.table)
+            refuse_perturbed(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
             )
@@ -130,7 +130,7 @@ def anonymize(
     if (invariance := spec.m_invariance) is not None:
         with engine.run(Deadline(timeout)) as meter:
             remove_left_beside(engine, spec)
-            refuse_untrue(engine, spec.source.table)
+            refuse_perturbed(engine, spec.source.table)
             result = invariantly_released(
                 engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details,
                 fail_on_warning=fail_on_warning,
@@ -139,7 +139,7 @@ def anonymize(
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
         remove_left_beside(engine, spec)
-        refuse_untrue(engine, spec.source.table)
+        refuse_perturbed(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             refuse_other_release(workspace, spec)
@@ -325,7 +325,7 @@ def released(
             publish(found.workspace, spec, written.table, manifest, entry)
         else:
             found.workspace.report("publishing", None)
-            found.workspace.engine.refuse_other_meanings()  # the verification has called them
+            found.workspace.engine.refuse_shadowed_functions()  # the verification has called them
             publish_file(written.file, manifest)
     return replace(result, manifest=manifest, notes=[*result.notes, *_kept(found)]), together
 

@@ -24,9 +24,9 @@ from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
-from kanon_sql.verbs.judged import refuse_file
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Result, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.target_table import refuse_file
 
 __all__ = ["apply"]
 
@@ -86,7 +86,7 @@ def apply(
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         remove_left_beside(engine, own)
-        refuse_untrue(engine, own.source.table)
+        refuse_perturbed(engine, own.source.table)
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)

@@ -31,9 +31,9 @@ from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
-from kanon_sql.verbs.judged import Judged, judged
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.target_table import Judged, judged
 from kanon_sql.verbs.year import as_published
 
 __all__ = ["AuditResult", "audit"]
@@ -162,7 +162,7 @@ def audit(
         judged(engine, spec, table, "audit") as asked,
         _leaving_schemas_alone(engine),
     ):
-        refuse_untrue(engine, asked.parts)
+        refuse_perturbed(engine, asked.parts)
         spec = as_published(engine, spec, asked.parts)
         run = _Run(engine, spec, options, report, asked)
         by_method = run.attacks()

@@ -46,9 +46,9 @@ from kanon_sql.verbs.check_sources import (
     matched_populations,
 )
 from kanon_sql.verbs.details import Details, of_table, with_statements
-from kanon_sql.verbs.judged import judged
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Result, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.target_table import judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.year import as_published
 
@@ -106,7 +106,7 @@ def check(
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter, judged(engine, spec, table, "check") as asked:
         earlier = None if republication is None else parse_table_name(republication.earlier)
-        refuse_untrue(engine, asked.parts, earlier)
+        refuse_perturbed(engine, asked.parts, earlier)
         spec = as_published(engine, spec, asked.parts)
         # A table may be checked whose source no one has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
@@ -218,7 +218,7 @@ def _looked_at(
         label_sizes=label_sizes_in_domain(workspace, spec, models, opened),
         populations={name: item.frame for name, item in (matched | beliefs | consistent).items()},
     )
-    absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
+    absent = {model.label: _missed(model, matched) for model in models if model.penalizes_missing_persons}
     examination = examine(workspace, subject, models)
     achieved = [_with_persons(_with_absent(item, absent), beliefs) for item in examination.achieved]
     notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]

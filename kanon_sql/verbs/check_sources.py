@@ -115,7 +115,7 @@ def label_sizes_in_domain(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable
 ) -> LabelSizes | None:
     """How many values of the source the labels of the table stand for, where a requirement asks for that."""
-    if not any(model.judges_widths for model in models):
+    if not any(model.uses_label_width for model in models):
         return None
     workspace.report("counting what labels stand for", None)
     originals = workspace.described(source_of(workspace.engine, spec))

@@ -29,8 +29,8 @@ from kanon_sql.positions import (
 from kanon_sql.release import refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, linked_rows, named_like_identifiers
 
 __all__ = ["CloakResult", "CloakedLevel", "cloak"]
@@ -227,7 +227,7 @@ def cloak(
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
             remove_left_beside(engine, spec)
-        refuse_untrue(engine, spec.source.table, spec.release if check else None)
+        refuse_perturbed(engine, spec.source.table, spec.release if check else None)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():

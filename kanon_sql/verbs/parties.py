@@ -18,9 +18,9 @@ from kanon_sql.frequency import source_of
 from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
 from kanon_sql.release import refuse_foreign_release, remove_left_beside
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.version import __version__
 
 __all__ = ["PartiesResult", "anonymize_parties", "plan_parties"]

@@ -25,14 +25,14 @@ from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
-from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import details_of, refuse_distributions
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
+from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, with_another
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
-from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
 
 __all__ = ["plan"]
@@ -125,7 +125,7 @@ def plan(
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        refuse_untrue(engine, spec.source.table)
+        refuse_perturbed(engine, spec.source.table)
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
                 kept = opened.enter_context(KeptSets(engine))

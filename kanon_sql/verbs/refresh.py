@@ -27,11 +27,11 @@ from kanon_sql.release import (
     take_rows,
 )
 from kanon_sql.spec import Source, Spec, format_table_name
-from kanon_sql.verbs.begun import watermark_of
-from kanon_sql.verbs.grown import grown
 from kanon_sql.verbs.growth import Growth
+from kanon_sql.verbs.growth_result import grown
+from kanon_sql.verbs.growth_state import watermark_of
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Result, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by
 from kanon_sql.verbs.warnings.left_out import left_out
 
@@ -94,7 +94,7 @@ def refresh(
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         remove_left_beside(engine, spec)
-        refuse_untrue(engine, spec.source.table)
+        refuse_perturbed(engine, spec.source.table)
         reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
         relation = plain_source_of(engine, reads)
         with open_workspace(engine, relation, report) as workspace, ExitStack() as others:

@@ -136,7 +136,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         models = models_of(spec)
         for requirement, model in zip(spec.privacy, models, strict=True):
             refuse_other_classes(model, requirement.name)
-            if model.minds_absent:
+            if model.penalizes_missing_persons:
                 raise UnsupportedError(
                     f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
                     "population has; use anonymize, or ask for delta_max alone"
@@ -147,7 +147,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                     "values, and a script does not know them without a connection; write the hierarchy as a tree or "
                     "a file, or use anonymize"
                 )
-            if model.judges_widths:
+            if model.uses_label_width:
                 raise UnsupportedError(
                     f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
                     "know that without a connection; use anonymize, or ask for no_attack"

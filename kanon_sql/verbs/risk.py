@@ -34,9 +34,9 @@ from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
-from kanon_sql.verbs.judged import Judged, judged, release_stands
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.target_table import Judged, judged, release_stands
 from kanon_sql.verbs.year import as_published
 
 __all__ = ["RiskResult", "risk"]
@@ -204,7 +204,7 @@ def risk(
         )
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
-        refuse_untrue(engine, spec.source.table if asked is None else asked.parts)
+        refuse_perturbed(engine, spec.source.table if asked is None else asked.parts)
         spec = spec if asked is None else as_published(engine, spec, asked.parts)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             opened = _opened(engine, spec, asked, names, unit)

@@ -13,8 +13,8 @@ from kanon_sql.frequency import open_table, source_of, unknown_columns, value_fa
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
-from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.steps import refuse_steps
+from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.verbs.warnings import refuse_fatal_warnings
 
 __all__ = ["DIALECTS", "audits"]
@@ -109,7 +109,7 @@ def _unfit(model: PrivacyModel) -> Problem | None:
         model.least_consistent,
         model.uniqueness_estimator,
     )
-    if any(item is not None for item in others) or model.must_occur or model.judges_widths:
+    if any(item is not None for item in others) or model.must_occur or model.uses_label_width:
         return Problem(
             f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
             "with kanon-sql check"

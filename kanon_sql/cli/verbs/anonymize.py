@@ -79,7 +79,7 @@ def anonymize(
     Exit code 1 says that no generalization that meets the requirements was found:
     nothing was published. Ctrl-C publishes nothing.
     """
-    from kanon_sql.cli.streams import kept_apart, over_streams, write_release
+    from kanon_sql.cli.streams import kept_apart, with_streams, write_release
     from kanon_sql.evaluate import Budget
     from kanon_sql.release import file_of, manifest_beside
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
@@ -105,7 +105,7 @@ def anonymize(
         path = manifest_path(manifest) or (None if is_file else _manifest_path(spec_file, spec))
     if spec.source.table is not None or is_file:
         need_database(run.database)
-    with over_streams(spec) as spec:
+    with with_streams(spec) as spec:
         engine = run.connect(read_only=is_file)
         run.keep_below(max_bytes, spec, "anonymize")
         result = run_anonymize(

@@ -28,7 +28,7 @@ def doctor(
     a read-only connection.
     """
     from kanon_sql.engines import Deadline
-    from kanon_sql.report.upkeep import doctor_text
+    from kanon_sql.report.maintenance import doctor_text
     from kanon_sql.verbs.doctor import doctor as run_doctor
 
     origins = run.origins()

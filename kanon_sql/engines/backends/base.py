@@ -247,7 +247,7 @@ class Backend(ABC):
         """Whether a driver's error means that the connection is gone."""
         return False
 
-    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+    def refuse_shadowed_functions(self, engine: RelationalEngine) -> None:
         """See that our SQL's functions and operators are the server's own.
 
         Raises:

@@ -24,8 +24,8 @@ from kanon_sql.engines.base import (
     Spelled,
     Texts,
 )
+from kanon_sql.engines.error_redaction import without_values
 from kanon_sql.engines.reads import Stored
-from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
 
@@ -247,7 +247,7 @@ class PostgresBackend(Backend):
             schemas = ", ".join(self.dialect.quote(schema) for schema in path if schema != "pg_catalog")
             engine._run(f"SET search_path = {schemas or self.dialect.literal('')}")
 
-    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+    def refuse_shadowed_functions(self, engine: RelationalEngine) -> None:
         """Those of a schema in the path whose arguments would fit better than PostgreSQL's own, and added casts."""
         self._seek_own_first(engine)
         types = [str(name) for (name,) in engine._rows(catalog.TYPES_OF_THE_SESSION, _MANY)]

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found, backend
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Spelled, Texts
+from kanon_sql.engines.error_redaction import without_values
 from kanon_sql.engines.lock_files import is_abandoned, locked_file, unlocked
-from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
 
@@ -128,7 +128,7 @@ class SQLiteBackend(Backend):
         engine._run(f"PRAGMA busy_timeout = {_TRY_MS}")  # a wait inside the library hears no Ctrl-C
         self._factories = driver.text_factory, driver.row_factory
         driver.text_factory, driver.row_factory = str, None
-        self.refuse_other_meanings(engine)
+        self.refuse_shadowed_functions(engine)
         engine._run("PRAGMA legacy_alter_table = ON")
         self.dialect = self.dialect if _has_json(engine) else WITHOUT_JSON
         self._file = str(self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0] or "")
@@ -136,7 +136,7 @@ class SQLiteBackend(Backend):
             for name in ("main", "temp"):
                 engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
 
-    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+    def refuse_shadowed_functions(self, engine: RelationalEngine) -> None:
         """What an application registered under the name of a function or collation of SQLite's is used in its place.
 
         A collation cannot be looked up, so some texts are compared.

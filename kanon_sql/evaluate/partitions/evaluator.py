@@ -57,7 +57,7 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 f"k_optimize cannot search for {model.label}: its intervals make classes that satisfy it in the "
                 "source, so that they say little of what is estimated; use another algorithm, such as optimal"
             )
-        if model.judges_widths:
+        if model.uses_label_width:
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label}: wider labels earn less, so that a partition may satisfy "
                 "it although a coarser one does not; use another algorithm, such as optimal"

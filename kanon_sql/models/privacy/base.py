@@ -38,8 +38,8 @@ class PrivacyModel(ABC):
         second_is_size: it is the size of the class.
         reference: where the reference distribution is taken from.
         quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
-        by_unions: these classes are unions of those that are judged and may be suppressed, and count what is kept of
-            them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
+        on_coarser_classes: these classes are unions of those that are judged and may be suppressed, and count what is
+            kept of them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
         others: among them are the other sensitive attributes.
         is_bounded: the values of the source alone may tell that it is out of reach.
         judges_size: its condition looks at nothing but how many rows (or persons) a class has.
@@ -47,7 +47,7 @@ class PrivacyModel(ABC):
         of_table: its measures are taken of all classes together, of those that satisfy all else where the others are
             suppressed. Where they are not enough, no class satisfies. With a frame, ``measure`` is of each class, and
             has a column of its own beside those of the table.
-        judges_widths: its measure is made of what it counts, and of what the class's labels lose: the column
+        uses_label_width: its measure is made of what it counts, and of what the class's labels lose: the column
             ``class_loss``; see :meth:`of_widths`.
         is_estimate: whether it holds is estimated from a sample: its ``assumption`` says how. Its classes must not have
             been made to be large enough in the sample.
@@ -74,12 +74,12 @@ class PrivacyModel(ABC):
     judges_size: ClassVar[bool] = False
     measures_presence: ClassVar[bool] = False
     of_table: ClassVar[bool] = False
-    judges_widths: ClassVar[bool] = False
+    uses_label_width: ClassVar[bool] = False
     is_estimate: ClassVar[bool] = False
     by_windows: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
-    by_unions: bool = field(default=False, kw_only=True)
+    on_coarser_classes: bool = field(default=False, kw_only=True)
     others: bool = field(default=False, kw_only=True)
 
     @classmethod
@@ -118,12 +118,12 @@ class PrivacyModel(ABC):
         return None
 
     @property
-    def tries_assignments(self) -> bool:
+    def needs_perfect_matchings(self) -> bool:
         """Whether it counts only the rows that a record has in some assignment of all rows to records."""
         return False
 
     @property
-    def minds_absent(self) -> bool:
+    def penalizes_missing_persons(self) -> bool:
         """Whether persons of the population that no row stands for violate it; they are in no class."""
         return False
 

@@ -97,7 +97,7 @@ class DeltaPresenceModel(PopulationModel):
         return f"({self.delta_min:g}, {self.delta_max:g})-presence in {self.shown}"
 
     @property
-    def minds_absent(self) -> bool:
+    def penalizes_missing_persons(self) -> bool:
         """With delta_min above 0: they are surely absent."""
         return self.delta_min > 0
 

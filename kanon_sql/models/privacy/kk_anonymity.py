@@ -157,7 +157,7 @@ class KKAnonymityModel(PrivacyModel):
         return self.k
 
     @property
-    def tries_assignments(self) -> bool:
+    def needs_perfect_matchings(self) -> bool:
         """Global (1,k) does."""
         return self.variant == "global_1k"
 

@@ -77,7 +77,7 @@ class _Payout(PrivacyModel):
 
     requirement: ClassVar = ProfitabilityRequirement
     worst: ClassVar = "MIN"
-    judges_widths: ClassVar[bool] = True
+    uses_label_width: ClassVar[bool] = True
     benefit: float
     loss: float
     deterred: int

@@ -34,9 +34,9 @@ from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
-from kanon_sql.verbs.judged import refuse_file
+from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost
-from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
@@ -100,7 +100,7 @@ def certify(
     signer = None if sign is None else Signer(Path(sign))
     with engine.run(Deadline(timeout)) as meter:
         assert spec.release is not None
-        refuse_untrue(engine, spec.source.table, spec.release)
+        refuse_perturbed(engine, spec.source.table, spec.release)
         spec = as_published(engine, spec, spec.release)
         manifest = _manifest(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:

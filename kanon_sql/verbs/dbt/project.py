@@ -14,13 +14,13 @@ from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.release import refuse_forgotten, refuse_unordered
 from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
-from kanon_sql.verbs.begun import watermark_of
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
+from kanon_sql.verbs.growth_state import watermark_of
+from kanon_sql.verbs.manifest_builder import choice_of
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.recoding import refuse_local
-from kanon_sql.verbs.released import choice_of
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import failed_by, refuse_fatal_warnings, warnings_of_planned

@@ -23,9 +23,9 @@ from kanon_sql.verbs.evidence.result import Asked, Evidence, Made
 from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
-from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost, Result, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
+from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 

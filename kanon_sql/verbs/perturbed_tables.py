@@ -6,10 +6,10 @@ from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import format_table_name
 
-__all__ = ["refuse_untrue"]
+__all__ = ["refuse_perturbed"]
 
 
-def refuse_untrue(engine: Engine, *tables: tuple[str, ...] | None) -> None:
+def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:
     """Refuse what ``perturb`` has published: its mark says so.
 
     Args:

@@ -23,7 +23,7 @@ from kanon_sql.release import (
 )
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
-from kanon_sql.verbs.released import choice_of, manifest_of
+from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.result import Cost, Result, Warned
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 from kanon_sql.verbs.warnings.left_out import left_out

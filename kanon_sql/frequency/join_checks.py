@@ -39,7 +39,7 @@ def refuse_lost(statement: str, counts: Sequence[Any]) -> None:
     """Stop where a side does not find all of its rows again.
 
     Args:
-        statement: the template that includes ``frequency/sides``.
+        statement: the template that includes ``frequency/join_checks``.
         counts: what that returns: per side its rows, and those that were found.
 
     Raises:
