@@ -47,7 +47,7 @@ _REACHED = {
 }
 """What is not said as it is named, such as ``k = 7``."""
 
-_OTHERS = ("requirement", "violating_classes", "violating_rows", "changed_persons")
+_OTHERS = ("requirement", "violating_classes", "violating_rows", "changed_persons", "beliefs_not_shown")
 """What a requirement has besides the figures that it reaches."""
 
 
