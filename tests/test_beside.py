@@ -47,7 +47,7 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     found = dict(having.beside)
     statements = found.pop("statements")
     assert found == {
-        "recoding": f"local:{recoding['effort']}", "mean_loss": instead.mean_loss,
+        "recoding": f"local:{recoding['variant']}", "mean_loss": instead.mean_loss,
         "suppressed": instead.rows["suppressed"], "reason": None, "stopped": None,
     }  # fmt: skip
     shared = 1  # what the frequency sets and what was added to them need is dropped in two statements, not in one
@@ -57,7 +57,7 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     assert len(having.sql) == having.cost.statements
     jsonschema.Draft202012Validator(result_schema()).validate(having.to_dict())
     (note,) = [note for note in having.notes if note not in alone.notes]
-    assert note.startswith(f"local:{recoding['effort']} instead would lose ")
+    assert note.startswith(f"local:{recoding['variant']} instead would lose ")
     engine.close()
 
 

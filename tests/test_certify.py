@@ -841,6 +841,14 @@ def test_only_too_many_rows_that_violate_what_lasts_exclude_what_is_below(
     assert problems == ([] if excluded else ["nothing excludes [0]"])
 
 
+def test_a_spec_that_says_its_limit_otherwise_is_no_spec_without_suppression() -> None:
+    """Without a limit that it knows, the verifier does not take 0, by which a proof would hold that says 0 too."""
+    proof = {**LADDER, "limit": 0, "maximal": [[1]]}
+    assert not list(check_lattice(proof, ladder(2, 2), {**LADDER_SPEC, "suppression": {"max_share": 0.0}}))
+    with pytest.raises(KeyError, match="max_share"):
+        list(check_lattice(proof, ladder(2, 2), {**LADDER_SPEC, "suppression": {"limit": 0.9}}))
+
+
 def test_a_bound_takes_the_rows_that_lose_most_for_the_suppressed_ones() -> None:
     """Two rows under a label of three of the four values, eight under one of one: without the two, (8/4 + 2 - 10/4)."""
     answers = verify_certificate.Answers({**LADDER, "metric": "loss"}, ladder(2, 2))

@@ -78,7 +78,7 @@ def asked_for(spec, rows_of):
     samarati, heaviest = search["algorithm"] == "samarati", max(item["weight"] for item in items)
     metric, other = ("height", None) if samarati else (search["metric"], search.get("aggregate"))
     heights = [sum(row[0] == index for row in rows_of["covered"]) for index, _ in enumerate(names)]
-    most, own = [item["maximum_level"] for item in items], spec["suppression"]
+    most, own, rows = [item["maximum_level"] for item in items], spec["suppression"], rows_of["counts"][0][0]
     return {
         "says": f"no node that satisfies the requirements has a lower {metric}" + (f" ({other})" if other else ""),
         "metric": metric, "aggregate": other or HOW.get(metric), "heights": heights,
@@ -86,7 +86,7 @@ def asked_for(spec, rows_of):
         "weights": [1.0 if samarati or not heaviest else item["weight"] / heaviest for item in items],
         "minimum": [item["minimum_level"] for item in items],
         "maximum": [height if own is None else own for height, own in zip(heights, most)],
-        "limit": own.get("max_rows", math.floor(Decimal(str(own.get("max_share", 0))) * rows_of["counts"][0][0])),
+        "limit": own["max_rows"] if "max_rows" in own else math.floor(Decimal(str(own["max_share"])) * rows),
         "null_is_value": spec["nulls"] == "value", "best": [row[1] for row in sorted(rows_of["cells"])],
     }  # fmt: skip
 
