@@ -175,7 +175,7 @@ def test_a_block_that_lies_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(Exception, match="unknown requirement"):
         run.block(block("yaml", "privacy: [{k_anonimity: 5}]\n"))
     with pytest.raises(Exception, match="No such option"):
-        parse_only(block("console", "$ kanon-sql doctor --set scratch=temp\n"))
+        parse_only(block("console", "$ kanon-sql doctor --nowhere\n"))
 
 
 FIGURES = ["tutorial", "index", *(named(page) for page in PAGES if page.parent.name == "how-to")]

@@ -167,7 +167,7 @@ def test_columns_that_are_not_there_have_no_tree(served: Somebody) -> None:
 def test_values_of_the_table_are_taken_only_where_that_was_asked_for(clinic_file: Path, served: Somebody) -> None:
     served.open()
     refused = served.ask("values", {"column": "1"})
-    assert (refused.status, "with --reveal alone" in refused.text) == (422, True)
+    assert (refused.status, "with --allow-reveal alone" in refused.text) == (422, True)
     assert "Take the values of the table" not in served.send(served.visit + "tree?column=1").text
     connect = partial(kanon_sql.connect, clinic_file, read_only=True)
     with duckdb.connect(str(clinic_file), read_only=True) as connection:

@@ -313,7 +313,7 @@ def test_a_changed_cell_is_not_published(visits: Database, monkeypatch: pytest.M
         ),
         ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "1k"}}]}, "1k is weaker; ask for variant: kk"),
         ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "k1"}}]}, "k1 is weaker; ask for variant: kk"),
-        ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "variant": "k1"}}]}, "asks for several kinds"),
+        ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "variant": "k1"}}]}, "asks for several variants"),
         ({"nulls": "suppress"}, "too few to hide it; use nulls: value"),
         ({"suppression": {"max_share": 0.1, "style": "mask"}}, "a masked row covers all; use style: drop"),
         ({"recoding": {"method": "kk", "save_as": "learned"}}, "nothing says which labels new ones get"),

@@ -52,7 +52,7 @@ def evidence(
     """Measure a release with ``check``, ``audit`` and ``risk``, and say what of it answers whose question.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough, and nothing is created.
+        engine: from :func:`kanon_sql.connect`; SELECT rights are enough, and no more than temporary tables are created.
         spec: the spec that the release is to be judged by.
         table: the release; the spec's by default.
         external: a table that an attacker has besides, for the attack ``linking``.
