@@ -107,7 +107,9 @@ def test_both_forms_of_a_list_are_one(clinic: Path) -> None:
         (("frob",), "expected KEY=VALUE; expected one of threads, memory_limit, timeout"),
         (("threads=",), "--set threads: expected a whole number"),
         (("threads=1,",), "without an empty item"),
-        (("scratch=temp",), "--set scratch: expected KEY=VALUE"),
+        (("scratch=temp",), "--set scratch: this verb has no such key; expected one of threads, memory_limit, timeout"),
+        (("=1",), "--set: expected KEY=VALUE; expected one of threads, memory_limit, timeout"),
+        (("timeout",), "--set timeout: expected a value too, as in --set timeout=VALUE"),
         (("timeout=soon",), "--set timeout: expected a number of seconds"),
         (("memory_limit=much",), "--set memory_limit: expected a size such as 4GB"),
     ],
@@ -249,6 +251,11 @@ def test_an_old_option_names_the_new_one(verb: str, option: str) -> None:
     for word in (option, f"{option}=x"):
         said = " ".join(refused(run(*verb.split(), "x.yml", word, env={"COLUMNS": "200"}), 2).split())
         assert f"{option} has moved; {new}" in said
+
+
+@pytest.mark.parametrize(("verb", "option"), [("audit", "--explain"), ("explore", "--report"), ("doctor", "--bound")])
+def test_an_old_option_names_no_new_one_that_the_verb_does_not_have(verb: str, option: str) -> None:
+    assert f"No such option: {option}" in refused(run(verb, option, env={"COLUMNS": "200"}), 2)
 
 
 def test_the_table_of_old_options_names_only_what_there_is() -> None:

@@ -760,7 +760,7 @@ def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytes
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["split"] == "horizontal"
     for options, said in [
-        (("plan", "spec.yml", *both, "--set", "threads=2"), "--set threads: expected KEY=VALUE"),
+        (("plan", "spec.yml", *both, "--set", "threads=2"), "--set threads: this verb has no such key"),
         (("anonymize", "spec.yml", *both, "-o", "r.html"), "this verb writes no HTML report"),
         (("anonymize", "spec.yml", *both, "--at", "2"), "every party publishes its own part"),
         (("plan", "spec.yml", "--split", "vertical"), "two databases at least, got 0"),

@@ -1,6 +1,7 @@
 """The Typer application that the verbs are added to, and what all of them share: their options and their help."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
@@ -91,6 +92,10 @@ class Verbs(TyperGroup):
         return HEADINGS if group is None else {"Verbs": group.verbs}
 
 
+_OPTION = re.compile(r"^use (--[a-z-]+)")
+"""The option of the same verb that takes the place of one that has moved."""
+
+
 class Verb(TyperCommand):
     """A verb: its own options before those that all share, and the error for an option that has moved."""
 
@@ -105,7 +110,7 @@ class Verb(TyperCommand):
             option = word.partition("=")[0]
             if option.startswith("--") and option not in own:
                 instead = moved_option(ctx.command_path.partition(" ")[2], option)
-                if instead is not None:
+                if instead is not None and own.issuperset(_OPTION.findall(instead)[:1]):
                     ctx.fail(f"{option} has moved; {instead}")
         return super().parse_args(ctx, args)
 

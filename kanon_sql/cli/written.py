@@ -55,10 +55,13 @@ def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], 
             if equals and name in asked.settable:
                 key = name
             elif key is None or (equals and "=" not in "".join(values[key])):
+                if name in asked.settable:
+                    raise SpecError(f"--set {name}: expected a value too, as in --set {name}=VALUE")
                 close = get_close_matches(name, asked.settable, n=1)
                 hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(asked.settable)}"
-                where = f"--set {name}" if equals else "--set"
-                raise SpecError(f"{where}: expected KEY=VALUE; {hint}")
+                if equals and name:
+                    raise SpecError(f"--set {name}: this verb has no such key; {hint}")
+                raise SpecError(f"--set: expected KEY=VALUE; {hint}")
             else:
                 value = item
             if not value:
