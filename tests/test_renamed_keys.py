@@ -119,6 +119,14 @@ def test_a_kind_that_is_no_word_is_refused_like_any_other_value(kind: object) ->
     assert str(caught.value).startswith("kind: expected kind of spec: one of release, table, positions, perturbed, got")
 
 
+def test_a_spec_is_called_by_its_kind() -> None:
+    for kind, (model, _, _) in OF_KINDS.items():
+        with pytest.raises(SpecError) as caught:
+            model.load("missing.yml")
+        called = {"release": "spec", "table": "table spec", "perturbed": "perturbation spec"}.get(kind, f"{kind} spec")
+        assert f"cannot read the {called}: " in str(caught.value)
+
+
 def test_a_spec_without_a_kind_is_one_of_a_release() -> None:
     assert Spec.parse(HEAD + TAIL).kind == "release"
     for kind, (model, rest, _) in OF_KINDS.items():

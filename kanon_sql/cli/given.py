@@ -55,7 +55,7 @@ def load_table_spec(path: Path) -> TableSpec:
 
 
 def load_cloak_spec(path: Path) -> CloakSpec:
-    """The cloak spec in a file."""
+    """The positions spec in a file."""
     from kanon_sql.spec import CloakSpec
 
     return CloakSpec.load(path)

@@ -121,11 +121,11 @@ class CloakSpec(Filed):
     """
 
     expected: ClassVar[str] = "a mapping with version, kind, source, unit, position and k"
-    called: ClassVar[str] = "cloak spec"
+    called: ClassVar[str] = "positions spec"
     elsewhere: ClassVar[Mapping[str, str]] = {"quasi_identifiers": in_kind("release"), "privacy": in_kind("release")}
     of_kind: ClassVar[str] = "positions"
 
-    version: Annotated[Literal[1], checked(first_version("cloak spec"))] = Field(
+    version: Annotated[Literal[1], checked(first_version("positions spec"))] = Field(
         description="The version of this format, 1."
     )
     kind: Annotated[Literal["positions"], checked(only_kind("positions"))] = Field(
@@ -262,12 +262,12 @@ class CloakSpec(Filed):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The JSON Schema (Draft 2020-12) of the forms a cloak spec may be written in."""
+        """The JSON Schema (Draft 2020-12) of the forms a positions spec may be written in."""
         schema = cls.model_json_schema()
         tidy(schema)
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **schema,
-            "title": "kanon_sql cloak spec",
+            "title": "kanon_sql positions spec",
             "description": "Which positions to release, in which cells and slices, and among how many people.",
         }

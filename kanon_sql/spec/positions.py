@@ -1,4 +1,4 @@
-"""Positions and times of a cloak spec: a quad-tree over bounds, slices of time, and patterns of movement (LBQIDs)."""
+"""Positions and times of rows: a quad-tree over bounds, slices of time, and patterns of movement (LBQIDs)."""
 
 from __future__ import annotations
 

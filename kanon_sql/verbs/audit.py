@@ -1,4 +1,4 @@
-"""``audit``: try to break a release as an attacker would, and count what it exposes. No DDL, read-only."""
+"""``audit``: try to break a release as an attacker would, and count what it exposes. It makes temporary tables only."""
 
 from __future__ import annotations
 

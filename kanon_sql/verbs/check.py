@@ -1,4 +1,4 @@
-"""``check``: is a table, as it stands, k-anonymous, l-diverse, t-close? No DDL, read-only."""
+"""``check``: is a table, as it stands, k-anonymous, l-diverse, t-close? Read-only, but for temporary tables."""
 
 from __future__ import annotations
 

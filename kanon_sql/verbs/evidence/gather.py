@@ -1,4 +1,4 @@
-"""``evidence``: what check, audit and risk say of a release, together, for a person who signs it. No DDL, read-only."""
+"""``evidence``: what check, audit and risk say of a release, together, for a person who signs it. Read-only."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def positions(
 ) -> None:
     """Publish positions that k people share, or publish nothing.
 
-    The spec is a cloak spec: source, unit, position, time and k (kanon-sql pipeline
+    The spec is a positions spec: source, unit, position, time and k (kanon-sql pipeline
     schema positions-spec). Every row gets the finest cell of a quad-tree and slice of time that
     at least k people's rows are released with. Patterns of movement (LBQIDs) that the
     spec names must be shared by k people too. Without a release in the spec the result
