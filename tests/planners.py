@@ -287,6 +287,13 @@ def _tables(plan: Any) -> Iterator[dict[str, Any]]:
             yield from _tables(below)
 
 
+def looked_at_in(plan: str) -> list[float]:
+    """Of ``ANALYZE FORMAT=JSON``: how many rows each step that ran for several rows before it looked at each time."""
+    told = list(_tables(json.loads(plan)))
+    blocks = [inner for outer, inner in _blocks(json.loads(plan)) if outer > 1]
+    return blocks + [float(table.get("r_rows") or 0) for table in told if (table.get("r_loops") or 0) > 1]
+
+
 def _blocks(plan: Any, outer: float = 0) -> Iterator[tuple[float, float]]:
     """Joins by blocks: rows of the tables before, and of the joined one."""
     if isinstance(plan, list):

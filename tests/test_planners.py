@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import sqlglot
 from dbt_macros import Dbt, Relation
-from planners import MANY, Watch, grown, session_of, sorted_in, squares_in, watched, work_in
+from planners import MANY, Watch, grown, looked_at_in, session_of, sorted_in, squares_in, watched, work_in
 from servers import subject_of
 from workloads import (
     COARSE,
@@ -168,7 +168,25 @@ def test_mariadb_joins_by_a_key_of_all_columns(subject: Subject) -> None:
     assert '["a", "c"]' in re.sub(r"\s+", " ", plan), "both columns are in the key that is used"
 
 
-QUICK = ("check ck", "refresh of persons", "certify l", "view")
+@pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
+def test_mariadb_joins_by_a_digest_of_each_text(subject: Subject) -> None:
+    """Of one text alone, which may have two values, it would compare a quarter of all pairs."""
+    rows = [(f"b{number}", "FM"[number % 2]) for number in range(300)]
+    for name in ("held", "other"):
+        subject.table(name, {"birth": "text", "sex": "text"}, rows)
+    for names in (("birth", "sex"), ("sex", "birth")):
+        same = " AND ".join(
+            f'CAST(held.{name} AS VARCHAR) COLLATE "binary" = CAST(other.{name} AS VARCHAR) COLLATE "binary"'
+            for name in names
+        )
+        query = f"SELECT COUNT(*) FROM held JOIN other ON {same}"
+        sent = subject.dialect.sql(sqlglot.parse_one(query, read="duckdb"))
+        assert subject.fetch(sent) == [(300,)]
+        ((plan,),) = subject.fetch(f"ANALYZE FORMAT=JSON {sent}")
+        assert max(looked_at_in(plan)) <= 2, "rows of a step for each row before it"
+
+
+QUICK = ("check ck", "check k map", "refresh of persons", "certify l", "view")
 """Verbs of which each takes a second or a few."""
 QUICK_THERE = ("check presence", "check risk", "risk in a population", "tabulate sums")
 """On PostgreSQL alone."""

@@ -243,7 +243,7 @@ def _keyed(join: exp.Expr) -> None:
     """Let the server find the rows to join by a key: the joined table as a derived one, which gets it.
 
     Scratch tables have no index. A derived table is given one on the columns it is joined by
-    (LIMIT keeps it from being merged into the query), if these are short enough; so exact
+    (LIMIT keeps it from being merged into the query), if these are short enough; so each exact
     text, which may be long, is looked up by a digest first. Joins keep their order, or the
     server might multiply small tables before it looks at the large one.
     """
@@ -255,9 +255,10 @@ def _keyed(join: exp.Expr) -> None:
     for same in list(condition.find_all(exp.EQ, exp.NullSafeEQ)):
         text, own = same.left, same.right
         if isinstance(text.unnest(), exp.Collate) and {column.table for column in own.find_all(exp.Column)} == {alias}:
-            columns.append(exp.alias_(_digest(_unqualified(own)), _DIGEST))
-            join.set("on", exp.and_(condition, type(same)(this=_digest(text), expression=exp.column(_DIGEST, alias))))
-            break
+            name = f"{_DIGEST}{len(columns) - 1}" if len(columns) > 1 else _DIGEST
+            columns.append(exp.alias_(_digest(_unqualified(own)), name))
+            looked_up = type(same)(this=_digest(text), expression=exp.column(name, alias))
+            join.set("on", exp.and_(join.args["on"], looked_up))
     if isinstance(joined, exp.Subquery) and len(columns) == 1:
         return  # grouped or numbered, so not merged either
     rows = joined.copy()
