@@ -7,7 +7,8 @@ what is asserted is what EXPLAIN ANALYZE counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,59 @@ def test_mariadb_joins_by_a_digest_of_each_text(subject: Subject) -> None:
         assert subject.fetch(sent) == [(300,)]
         ((plan,),) = subject.fetch(f"ANALYZE FORMAT=JSON {sent}")
         assert max(looked_at_in(plan)) <= 2, "rows of a step for each row before it"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("mariadb", "sqlite")],
+    indirect=True,
+)
+def test_what_rows_are_looked_up_by_is_only_what_all_of_them_must_have(subject: Subject) -> None:
+    """Where one of two equalities is enough, neither is a key."""
+    rows = {
+        "held": [("a", "F", 1), ("b", "M", 2), (None, "F", 3)],
+        "other": [("a", "M", 4), ("b", "F", 1), ("c", "M", 2), (None, None, 3)],
+    }
+    for name, kept in rows.items():
+        subject.table(name, {"birth": "text", "sex": "text", "place": "integer"}, kept)
+    conditions: list[tuple[str, Callable[[Any, Any], bool]]] = [
+        ("{birth} OR held.place + 0 = other.place", lambda one, two: alike(one[0], two[0]) or one[2] == two[2]),
+        ("({birth} OR {sex}) AND held.place < other.place",
+         lambda one, two: (alike(one[0], two[0]) or alike(one[1], two[1])) and one[2] < two[2]),
+        ("{sex} AND held.place + 0 = other.place", lambda one, two: alike(one[1], two[1]) and one[2] == two[2]),
+        ("{sex} AND {birth}", lambda one, two: alike(one[1], two[1]) and alike(one[0], two[0])),
+    ]  # fmt: skip
+    same = {
+        name: f'CAST(held.{name} AS VARCHAR) COLLATE "binary" = CAST(other.{name} AS VARCHAR) COLLATE "binary"'
+        for name in ("birth", "sex")
+    }
+    for condition, holds in conditions:
+        query = f"SELECT COUNT(*) FROM held JOIN other ON {condition.format(**same)}"
+        sent = subject.dialect.sql(sqlglot.parse_one(query, read="duckdb"))
+        expected = sum(holds(one, two) for one, two in product(rows["held"], rows["other"]))
+        assert subject.fetch(sent) == [(expected,)], condition
+
+
+def alike(one: str | None, two: str | None) -> bool:
+    return one is not None and one == two
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("mariadb", "sqlite")],
+    indirect=True,
+)
+def test_codes_of_62_bits_are_joined_exactly(subject: Subject) -> None:
+    """As floating-point numbers, hundreds of them would be one."""
+    codes = [2**61 + number for number in range(40)]
+    for name in ("held", "other"):
+        subject.drop(name)
+        subject.execute(f"CREATE TABLE {name} (code BIGINT)")
+        subject.execute(f"INSERT INTO {name} VALUES " + ", ".join(f"({code})" for code in codes))
+    for joined in ("other", "(SELECT DISTINCT code + 0 AS code FROM other)", "(SELECT code + 0 AS code FROM other)"):
+        query = f"SELECT COUNT(*) FROM held JOIN {joined} AS other ON CAST(held.code + 0 AS BIGINT) = other.code"
+        sent = subject.dialect.sql(sqlglot.parse_one(query, read="duckdb"))
+        assert subject.fetch(sent) == [(40,)], joined
 
 
 QUICK = ("check ck", "check k map", "refresh of persons", "certify l", "view")

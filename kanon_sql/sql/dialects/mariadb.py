@@ -9,7 +9,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
-from kanon_sql.sql.dialects.rewrites import called, first_bits_by_conv, floating_division, numbers_in
+from kanon_sql.sql.dialects.rewrites import called, equalities, first_bits_by_conv, floating_division, numbers_in
 from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["SEQUENCE", "WITHOUT_SEQUENCES", "MariaDB"]
@@ -252,7 +252,7 @@ def _keyed(join: exp.Expr) -> None:
         return
     alias = joined.alias_or_name
     columns: list[exp.Expr] = [exp.Star()]
-    for same in list(condition.find_all(exp.EQ, exp.NullSafeEQ)):
+    for same in equalities(condition):
         text, own = same.left, same.right
         if isinstance(text.unnest(), exp.Collate) and {column.table for column in own.find_all(exp.Column)} == {alias}:
             name = f"{_DIGEST}{len(columns) - 1}" if len(columns) > 1 else _DIGEST

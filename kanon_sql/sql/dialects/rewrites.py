@@ -11,6 +11,7 @@ from kanon_sql.sql.dialects.base import replaced
 __all__ = [
     "bit_and",
     "called",
+    "equalities",
     "exact_int_division",
     "first_bits_by_conv",
     "floating_division",
@@ -157,3 +158,12 @@ def numbers_in(tree: exp.Expr, column: str) -> exp.Expr:
         return node
 
     return replaced(tree, (exp.Join, exp.Column), rewritten)
+
+
+def equalities(condition: exp.Expr | None) -> list[exp.Binary]:
+    """The equalities that all have to hold where a condition does: none of those of which one is enough."""
+    if isinstance(condition, exp.Paren):
+        return equalities(condition.this)
+    if isinstance(condition, exp.And):
+        return equalities(condition.left) + equalities(condition.right)
+    return [condition] if isinstance(condition, exp.EQ | exp.NullSafeEQ) else []

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
-from kanon_sql.sql.dialects.rewrites import called, numbers_in
+from kanon_sql.sql.dialects.rewrites import called, equalities, numbers_in
 from kanon_sql.sql.run_marks import mark_text
 from kanon_sql.sql.text import ANY_RUN
 
@@ -107,8 +107,8 @@ class SQLite(Dialect):
         for select in list(tree.find_all(exp.Select)):
             joins = select.args.get("joins") or []
             keyed = [_keyed(select, join) for join in joins]
-            if any(keyed) and _seems_small(select):
-                joins.insert(0, exp.Join(this=_MANY.copy(), kind="CROSS"))
+            if any(keyed) and not any(isinstance(item, exp.Star) for item in select.expressions):
+                joins.insert(0, _MANY.copy())  # an index is worth it whatever comes before
         if isinstance(tree, exp.Query):
             for number, table in enumerate(list(_nested_tables(tree, 0))):
                 name = exp.to_identifier(f"{ANY_RUN}nested{number}", quoted=True)
@@ -195,85 +195,81 @@ def _form_of_text(value: str, condition: str, form: str, otherwise: str) -> str:
     return f"CASE TYPEOF({value}) WHEN 'text' THEN {fits} WHEN 'null' THEN NULL ELSE TYPEOF({value}) END"
 
 
-_MANY = exp.Subquery(
-    this=sqlglot.parse_one("SELECT 1 AS one UNION ALL SELECT 1 FROM sqlite_master WHERE 0", read="sqlite"),
-    alias=exp.TableAlias(this=exp.to_identifier("kanon_many")),
+_MANY = exp.Join(
+    this=exp.Subquery(
+        this=sqlglot.parse_one("SELECT 1 AS one UNION ALL SELECT 1 FROM sqlite_master WHERE 0", read="sqlite"),
+        alias=exp.TableAlias(this=exp.to_identifier("kanon_many")),
+    ),
+    kind="CROSS",
 )
-"""One row, of which the library expects as many as a table may have."""
+"""One row, of which the library expects as many as a table may have.
 
-
-def _seems_small(select: exp.Select) -> bool:
-    """Whether what a query begins with is grouped inside of other queries: of that the library expects a row or two.
-
-    It makes no index for so few. Where all columns of all tables are asked for, another table cannot stand among them.
-    """
-    first = select.args["from_"].this
-    inner = first.this if isinstance(first, exp.Subquery) else None
-    if inner is None or any(isinstance(item, exp.Star) for item in select.expressions):
-        return False
-    return any(below is not inner and below.find(exp.Group, exp.Window) for below in inner.find_all(exp.Select))
+Of what is grouped inside of other queries it expects a row or two, and would read all of a table for each of thousands.
+"""
 
 
 def _keyed(select: exp.Select, join: exp.Join) -> bool:
     """Let the library make an index of what is joined, once, instead of reading all of it for each row before it.
 
     It makes one for a query that it computes first, and none for a table of the session, nor for a query that it merges
-    into the other one (LIMIT keeps it from that). A grouped query it takes to have so few rows that an index costs
-    nothing; of DISTINCT it expects as many as the table has. A number is only looked up among declared numbers. Joins
-    keep their order (CROSS says so), or it would multiply small tables before it looks at what they are joined to.
+    into the other one: what is joined becomes a query that is not merged, of which it expects many rows. A number is
+    only looked up among declared numbers, a text among declared texts. Joins keep their order (CROSS says so), or it
+    would multiply small tables before it looks at what they are joined to.
     """
     condition = join.args.get("on")
-    equal = [] if condition is None else list(condition.find_all(exp.EQ, exp.NullSafeEQ))
+    equal = equalities(condition)
     if not equal or not isinstance(join.this, exp.Table | exp.Subquery):
         return False
     if not join.side and join.kind in ("", "INNER"):
         join.set("kind", "CROSS")
     alias = join.this.alias_or_name
-    if isinstance(join.this, exp.Table):
-        rows = join.this.copy()
-        rows.set("alias", None)
-        whole = exp.Select(expressions=[exp.Star()]).from_(rows)
-        join.set("this", whole.subquery(exp.to_identifier(alias, quoted=True)))
-    query = join.this.this
-    if not isinstance(query, exp.Select) or query.args.get("limit") is not None:
-        return True
-    sides = [pair for same in equal for pair in ((same.left, same.right), (same.right, same.left))]
-    numbers = {
-        own.name
-        for own, other in sides
-        if isinstance(own, exp.Column) and own.table == alias and (_counts(select, own) or _counts(select, other))
-    }
-    for item in query.expressions:
-        value = item.unalias()
-        if item.alias_or_name in numbers and not isinstance(value, exp.Cast | exp.Star):
-            number = exp.Cast(this=value.copy(), to=exp.DataType.build("NUMERIC", udt=True))
-            value.replace(number) if isinstance(item, exp.Alias) else item.replace(exp.alias_(number, item.this.copy()))
-    if query.args.get("group") or query.find(exp.AggFunc):
-        return True
-    if query.args.get("distinct") is None:
-        query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
-    elif not query.is_star:
-        query.set("distinct", None)
-        places = [exp.Literal.number(place) for place, _ in enumerate(query.expressions, 1)]
-        query.set("group", exp.Group(expressions=places))
+    columns: list[exp.Expr] = [exp.column(exp.Star(), "joined")]
+    looked_up: list[exp.Expr] = []
+    for same in equal:
+        for own, other in ((same.left, same.right), (same.right, same.left)):
+            if not isinstance(own, exp.Column) or own.table != alias:
+                continue
+            kind = _kind(select, other) or _kind(select, own)
+            if kind is not None:
+                name = f"kanon_key{len(looked_up)}"
+                columns.append(exp.alias_(_declared(exp.column(own.this.copy(), "joined"), kind), name))
+                looked_up.append(type(same)(this=other.copy(), expression=exp.column(name, alias)))
+    rows = join.this
+    rows.set("alias", exp.TableAlias(this=exp.to_identifier("joined")))
+    # What is declared comes first: where another table of the query has a column of that name, it is the one meant.
+    whole = exp.Select(expressions=[*columns[1:], columns[0]]).from_(rows, copy=False)
+    whole.set("joins", [_MANY.copy()])
+    join.set("this", whole.limit(-1, copy=False).subquery(exp.to_identifier(alias, quoted=True), copy=False))
+    join.set("on", exp.and_(condition, *looked_up))
     return True
+
+
+def _declared(value: exp.Expr, kind: str) -> exp.Expr:
+    """A value as SQLite looks it up among others: as it is, and declared. Whole numbers of 64 bits stay as they are."""
+    cast = exp.Cast(this=value, to=exp.DataType.build(kind, udt=True))
+    return cast if kind == "NUM" else exp.Collate(this=cast, expression=exp.var("BINARY"))
 
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.Neg,
                exp.Count, exp.Sum, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Floor, exp.Length)  # fmt: skip
 
 
-def _counts(select: exp.Select, value: exp.Expr) -> bool:
-    """Whether what a query says of a value shows that it is a number; columns are looked up in its derived tables."""
+def _kind(select: exp.Select, value: exp.Expr) -> str | None:
+    """What a query says of a value, if that shows that it is a number or text; columns are looked up in its tables."""
     value = value.unnest().unalias()
+    if isinstance(value, exp.Collate):  # of a column as it is stored, perhaps as a number: 1 and 1.0 are other texts
+        value = value.this.unnest()
+        return _kind(select, value) if isinstance(value, exp.Cast) else None
     if isinstance(value, exp.Cast):
-        return value.is_type(*_NUMBERS)
+        return "NUM" if value.is_type(*_NUMBERS) else "TEXT" if value.is_type(*_TEXT) else None
     if isinstance(value, exp.Window | exp.Min | exp.Max | exp.Coalesce):
-        return _counts(select, value.this)
+        return _kind(select, value.this)
     if isinstance(value, exp.Case):
-        return any(_counts(select, branch.args["true"]) for branch in value.args["ifs"])
+        return next(filter(None, (_kind(select, branch.args["true"]) for branch in value.args["ifs"])), None)
+    if isinstance(value, exp.Literal):
+        return "TEXT" if value.is_string else "NUM"
     if not isinstance(value, exp.Column):
-        return isinstance(value, _ARITHMETIC) or (isinstance(value, exp.Literal) and not value.is_string)
+        return "NUM" if isinstance(value, _ARITHMETIC) else None
     tables = [select.args["from_"].this] if select.args.get("from_") else []
     for table in (*tables, *(join.this for join in select.args.get("joins") or ())):
         inner = table.this if isinstance(table, exp.Subquery) else None
@@ -281,12 +277,12 @@ def _counts(select: exp.Select, value: exp.Expr) -> bool:
             continue
         for item in inner.expressions:
             if item.alias_or_name == value.name:
-                return _counts(inner, item)
+                return _kind(inner, item)
             if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and item.is_star):
                 star = exp.column(value.name, item.table if isinstance(item, exp.Column) else None)
-                if _counts(inner, star):
-                    return True
-    return False
+                if (kind := _kind(inner, star)) is not None:
+                    return kind
+    return None
 
 
 def _nested_tables(query: exp.Expr, depth: int) -> Iterator[exp.Subquery]:
