@@ -583,7 +583,7 @@ def test_statements_are_bounded_by_the_depth(
         ({"lbqids": {"p": COMMUTE | {"days": 6}}, "time": {"column": "t", "widths": 60}}, "five weekdays"),
         ({"lbqids": ["p"]}, "expected a mapping of names"),
         ({"release": "rows"}, "would replace it"),
-        ({"version": 2}, "cloak specs of version 1 only"),
+        ({"version": 2}, "positions specs of version 1 only"),
         ({"anonymity": "present"}, "did you mean 'anonymity_set'"),
         (
             {"time": {"column": "t", "widths": [1, 100_000_000]},
