@@ -143,6 +143,10 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
         "suppression": {"max_share": 0.2},
     },
+    "an attacker who knows a few quasi-identifiers": {
+        "privacy": [{"lkc_privacy": {"attribute": "dx", "l": 1, "k": 2, "c": 0.9}}],
+        "suppression": {"max_rows": 0},
+    },
     "k-map and delta-presence of persons": {
         "quasi_identifiers": {"sex": None},
         "unit": "person",

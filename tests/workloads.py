@@ -164,6 +164,7 @@ class Verb:
 
 def load(subject: Subject, rows: int) -> None:
     """The tables ``visits``, ``census`` with twice as many rows, and ``residents`` with a row a person and others."""
+    subject.drop("visits_view", "VIEW")  # of a run before
     drawn, others = rows_of(rows), rows_of(rows, 2)
     persons = {row[0]: row for row in [*drawn, *((row[0] + rows, *row[1:]) for row in others)]}
     for name, held in (("visits", drawn), ("census", drawn + others), ("residents", [*persons.values()])):

@@ -138,7 +138,7 @@ DROP TEMPORARY TABLE `clinic`.`kanon_run_release`;
 ALTER TABLE `clinic`.`kanon_run_release` COMMENT = 'anonymized by kanon_sql, run run';
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '7ea2a6a03d2f93bfe7e85692a50eaa2e02d18b1df627269326740818c235eeb2', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'd213ecdda8fcaf2ec7dda87e224117fb850c0066c4c496a1ed6b44093cc99f72', '{"published_at": "(the time)"}');
 
 -- release/rename
 ALTER TABLE `clinic`.`kanon_run_release` RENAME TO `clinic`.`visits_release`;
@@ -251,7 +251,7 @@ SELECT * FROM clinic_visits
 CREATE TEMPORARY TABLE `kanon_run_counted` AS SELECT LEFT(CAST(`checked`.`zip` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`zip`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`born` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`born`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, CAST(COUNT(*) AS SIGNED) AS row_count FROM `clinic`.`kanon_run_release` AS checked GROUP BY LEFT(CAST(`checked`.`zip` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`zip`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`checked`.`born` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`born`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'fe2012543d9325edf43d29bc2101a54e22d84ce4594e556c6606907b287d5bf7', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '58190889188bc771441e83a95e808b3b22d45afe46d1a130e164f9323cde09ba', '{"published_at": "(the time)"}');
 
 -- frequency/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -270,11 +270,8 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 4»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
-
 -- hierarchies/coverage
-«hierarchies/coverage 4»;
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -305,7 +302,7 @@ CREATE TEMPORARY TABLE `kanon_run_counted` AS SELECT LEFT(CAST(`checked`.`age` A
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM (SELECT LEFT(CAST(`checked`.`q0` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`q0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, checked.row_count AS row_count FROM `kanon_run_counted` AS checked) AS frequency GROUP BY `q0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '3c626e77835face0e267d57296aaf11b393abfcbed8caf9bac0fb37d75a374e2', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'c0ace8be99da64be915616e44894f0e3171ff8b0d0a64930eb7c636dc51eb203', '{"published_at": "(the time)"}');
 
 -- frequency/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -313,11 +310,11 @@ CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 5»
+-- «hierarchies/coverage 4»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 5»;
+«hierarchies/coverage 4»;
 
 -- «frequency/label_numbers 9»
 SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_run_lookup0` GROUP BY `c0`) AS labelled
@@ -377,7 +374,7 @@ SELECT STRAIGHT_JOIN 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS fore
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS `violating_rows2`, MAX(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS `violating_rows3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS `violating_rows4` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m1`, `m2`, `m3`, `m4`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m1`, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END)) - CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * LN(value_count) ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END) AS DOUBLE) ELSE 0 END AS `m2`, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN value_position = 1 THEN value_count ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS DOUBLE) ELSE NULL END AS `m3`, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m4` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC) AS value_position FROM «evaluate/achieved 2» AS counted) AS ranked GROUP BY `k0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '38de97c543e9b0e0a01aea03fc6af9814e2168fea6d3b38603909dfa544744f2', '{"published_at": "(the time)"}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_staged`;
@@ -406,13 +403,10 @@ CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CA
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q1`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 6»
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
-
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-«hierarchies/coverage 6»;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -436,11 +430,14 @@ SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 3) AND (`m
 -- evaluate/suppressed
 CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, class_rows FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m1` FROM «evaluate/node 2» AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged WHERE satisfied = 0;
 
+-- «evaluate/achieved 4»
+(SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT LEFT(CAST(`checked`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted)
+
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m1` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT LEFT(CAST(`checked`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m1` FROM «evaluate/achieved 4» AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '0d396c0c01218b3a4545b97f7ecc102fded5aa6a367a76ee8a2fc67e9b663712', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'ff502f7f1493226b7486c1ba3d78c321a62c469e87b27e8a111080e33aee7418', '{"published_at": "(the time)"}');
 
 -- frequency/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q2`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -451,15 +448,15 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_raw`) AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup2` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q2` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q2`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 5»
 SELECT STRAIGHT_JOIN 2 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup2`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup2` AS labels JOIN (SELECT * FROM `kanon_run_lookup2` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 5»
+«hierarchies/coverage 4»
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 7»;
+«hierarchies/coverage 5»;
 
 -- «frequency/label_numbers 10»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_run_lookup2` GROUP BY `c0`) AS labelled
@@ -650,7 +647,7 @@ SELECT STRAIGHT_JOIN 2 AS attribute, COALESCE(SUM(written.row_count), 0) AS fore
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM (SELECT LEFT(CAST(`checked`.`q0` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`q0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`q1` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`q1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`q2` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`q2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q2`, checked.row_count AS row_count FROM `kanon_run_counted` AS checked) AS frequency GROUP BY `q0`, `q1`, `q2`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '06b8f4eb60bd7e15999b6d6b976c538af4bed23a03eb40d96d687f23295ed867', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '37236d999ceaaacda3f02b6e0874dfaf7a77397d5aa9db32ab164edb795c8139', '{"published_at": "(the time)"}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_interval2`;
@@ -799,7 +796,7 @@ UNION ALL
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM (SELECT LEFT(CAST(`checked`.`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`age`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`kanon_unit` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`kanon_unit`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, 1 AS row_count FROM `kanon_run_staged` AS checked) AS frequency GROUP BY `q0`, `q1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '1f3a03cf98e065edc8a0435835c313cc6a8c008b8a6d5820e36303065da6e528', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'b1a10c627d0f77adf005f6996f59d6279bccae9d1015c420361fd928db55c8a3', '{"published_at": "(the time)"}');
 
 -- frequency/encode
 CREATE TEMPORARY TABLE `kanon_run_values0` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c1` AS `code2`, `lookup1`.`c0` AS `code3`, `sensitive`.code AS value_code, `sensitive`.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, `v0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value JOIN (SELECT * FROM `kanon_run_sensitive0` LIMIT 18446744073709551615) AS `sensitive` ON vectors.`v0` <=> `sensitive`.value;
@@ -838,7 +835,7 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (S
 CREATE TEMPORARY TABLE `clinic`.`kanon_run_release` AS SELECT STRAIGHT_JOIN `lookup0`.`l1` AS `age`, `lookup1`.`l1` AS `sex`, `kanon_source`.`dx` AS `dx` FROM `clinic`.`visits` AS kanon_source JOIN (SELECT * FROM `kanon_run_interval0` LIMIT 18446744073709551615) AS `lookup0` ON `kanon_source`.`age` <=> `lookup0`.value JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_interval1` LIMIT 18446744073709551615) AS `lookup1` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `lookup1`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> lookup1.kanon_digest LEFT JOIN (SELECT * FROM `kanon_run_suppressed` LIMIT 18446744073709551615) AS `suppressed` ON `lookup0`.`c1` + `lookup1`.`c1` * 2 = suppressed.`k0` WHERE suppressed.class_rows IS NULL ORDER BY RAND();
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '7d4c4a1bf6440535559674843c14946faad11345b6615630a2403f09885022ad', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '6f562e55be89f5a874859a950d5268d69b1563b1a29fe29c910374cc7d0bc96f', '{"published_at": "(the time)"}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_intervals_values0`;
@@ -906,14 +903,14 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (S
 -- release/write
 CREATE TEMPORARY TABLE `clinic`.`kanon_run_release` AS SELECT STRAIGHT_JOIN `lookup0`.`l0` AS `sex`, `kanon_source`.`charge` AS `charge`, `kanon_source`.`dx` AS `dx` FROM `clinic`.`visits` AS kanon_source JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `lookup0`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> lookup0.kanon_digest LEFT JOIN (SELECT * FROM `kanon_run_suppressed` LIMIT 18446744073709551615) AS `suppressed` ON `lookup0`.`c0` = suppressed.`k0` WHERE suppressed.class_rows IS NULL ORDER BY RAND();
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 5»
 (CAST(LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS CHAR), 16383 DIV (CHAR_LENGTH(LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) <= 16383))
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN class_size >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN class_size >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`class_size`) AS `second2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN class_size >= 3 AND `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN class_size >= 3 AND `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3`, MIN(`class_size`) AS `second3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE class_rows END) AS `violating_rows4`, MAX(`m5`) AS `worst5`, SUM(CASE WHEN `m5` IS NULL THEN 1 ELSE 0 END) AS `unbounded5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE class_rows END) AS `violating_rows5`, MAX(`m6`) AS `worst6`, SUM(CASE WHEN `m6` IS NULL THEN 1 ELSE 0 END) AS `unbounded6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS `violating_classes6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE class_rows END) AS `violating_rows6`, MAX(`m7`) AS `worst7`, SUM(CASE WHEN `m7` IS NULL THEN 1 ELSE 0 END) AS `unbounded7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS `violating_classes7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE class_rows END) AS `violating_rows7`, MIN(`m7_second`) AS `second7` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (class_size >= 3 AND `m2` <= 5.00000000999999972e-01) AND (class_size >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2`) AS `m2`, MAX(pooled.`m3`) AS `m3`, MAX(pooled.`m4`) AS `m4`, MAX(pooled.`m5`) AS `m5`, MAX(pooled.`m6`) AS `m6`, MAX(pooled.`m7`) AS `m7`, MAX(pooled.`m7_second`) AS `m7_second` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `m0`, NULL AS `m1`, NULL AS `m2`, NULL AS `m3`, NULL AS `m4`, NULL AS `m5`, NULL AS `m6`, NULL AS `m7`, NULL AS `m7_second` FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0` FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, `m0` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND value_rank IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(reference_values) = 1 THEN 0 WHEN CAST(SUM(span_cost) AS DOUBLE) / CAST(MIN(reference_values) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN value_code IS NULL THEN span_end - span_start ELSE 0 END) - MIN(null_share)) THEN CAST(SUM(span_cost) AS DOUBLE) / CAST(MIN(reference_values) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN value_code IS NULL THEN span_end - span_start ELSE 0 END) - MIN(null_share)) END ELSE NULL END AS `m0` FROM (SELECT STRAIGHT_JOIN placed.*, CASE WHEN value_count = 0 THEN 0 ELSE (COALESCE(ends.end_ranks, 0.00000000000000000e+00) + (placed.end_rank + 1) * (span_end - COALESCE(ends.end_share, 0.00000000000000000e+00)) - value_rank * span_end) * CASE WHEN span_end <= share_through THEN -1 ELSE 1 END + CASE WHEN span_start < share_through AND span_end > share_through THEN 2 * (value_rank * share_through - ranks_through) ELSE 0 END END + CASE WHEN next_count > 0 THEN (COALESCE(ends.end_ranks, 0.00000000000000000e+00) + (placed.end_rank + 1) * (span_end - COALESCE(ends.end_share, 0.00000000000000000e+00)) - next_rank * span_end) * CASE WHEN span_end < next_share THEN 1 ELSE -1 END ELSE 0 END AS span_cost FROM (SELECT spans.*, CAST(SUM(is_point) OVER (ORDER BY CASE WHEN span_end IS NULL THEN 1 ELSE 0 END, span_end) AS SIGNED) AS end_rank FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN class_total > 0 THEN CAST(counted_through - value_count AS DOUBLE) / CAST(class_total AS DOUBLE) ELSE 0 END AS span_start, CASE WHEN class_total > 0 THEN CAST(counted_through AS DOUBLE) / CAST(class_total AS DOUBLE) ELSE 0 END AS span_end, CASE WHEN counted_through < class_total THEN following_count ELSE 0 END AS next_count, next_rank, next_share, 0 AS is_point FROM (SELECT counted.*, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS counted_through, LEAD(value_count) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS following_count, LEAD(value_rank) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS next_rank, LEAD(share_through) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS next_share FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`value_rank` ELSE reference.`value_rank` END AS `value_rank`, CASE WHEN held.value_code IS NULL THEN of_null.`share_through` ELSE reference.`share_through` END AS `share_through`, CASE WHEN held.value_code IS NULL THEN of_null.`ranks_through` ELSE reference.`ranks_through` END AS `ranks_through`, CASE WHEN held.value_code IS NULL THEN of_null.`null_share` ELSE reference.`null_share` END AS `null_share`, CASE WHEN held.value_code IS NULL THEN of_null.`reference_values` ELSE reference.`reference_values` END AS `reference_values` FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `checked`.`charge` AS value_code, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS reference ON held.value_code = reference.reference_value CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `value_rank` END) AS `value_rank`, MAX(CASE WHEN reference_value IS NULL THEN `share_through` END) AS `share_through`, MAX(CASE WHEN reference_value IS NULL THEN `ranks_through` END) AS `ranks_through`, MAX(CASE WHEN reference_value IS NULL THEN `null_share` END) AS `null_share`, MAX(CASE WHEN reference_value IS NULL THEN `reference_values` END) AS `reference_values` FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS summed UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, share_through, share_through, NULL, NULL, NULL, CASE WHEN value_rank IS NULL THEN 0 ELSE 1 END FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS points) AS spans) AS placed LEFT JOIN (SELECT value_rank AS end_rank, share_through AS end_share, ranks_through AS end_ranks FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS points) AS ends ON placed.end_rank = ends.end_rank WHERE NOT value_rows IS NULL) AS costed GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT value_code IS NULL AND `is_protected` = 1 THEN value_count ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m3`, CASE WHEN MIN(reference_share) > 0 THEN MAX(CASE WHEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share - 1 ELSE 0 END) ELSE NULL END AS `m4`, CASE WHEN MIN(reference_share) > 0 AND SUM«evaluate/node 6» = 0 THEN MAX(CASE WHEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share - 1 ELSE 0 END) ELSE NULL END AS `m5`, CASE WHEN MIN(reference_share) > 0 AND COUNT(*) = MIN(reference_values) THEN CAST(MAX(CASE WHEN reference_share > 0 THEN ABS(LN(CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 AND value_count > 0 THEN value_position END) <= 1 THEN CAST(MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 7» END AS `m7`, CASE WHEN COUNT(CASE WHEN not_to_be_excluded = 1 AND value_count > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN not_to_be_excluded = 1 AND value_count > 0 THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC) AS value_position, SUM(value_count) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`reference_values` ELSE reference.`reference_values` END AS `reference_values`, CASE WHEN held.value_code IS NULL THEN of_null.`group1` ELSE reference.`group1` END AS `group1`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share1` ELSE reference.`group_share1` END AS `group_share1`, CASE WHEN held.value_code IS NULL THEN of_null.`group2` ELSE reference.`group2` END AS `group2`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share2` ELSE reference.`group_share2` END AS `group_share2`, held.`is_protected` AS `is_protected`, held.`may_be_disclosed` AS `may_be_disclosed`, held.`not_to_be_excluded` AS `not_to_be_excluded` FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, CASE WHEN LEFT«evaluate/achieved 4» COLLATE utf8mb4_nopad_bin IN ('it''s', 'b\\') THEN 1 ELSE 0 END AS `is_protected`, CASE WHEN LEFT«evaluate/achieved 4» COLLATE utf8mb4_nopad_bin IN ('a') THEN 1 ELSE 0 END AS `may_be_disclosed`, CASE WHEN LEFT«evaluate/achieved 4» COLLATE utf8mb4_nopad_bin IN ('it''s') THEN 1 ELSE 0 END AS `not_to_be_excluded`, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `reference_values` END) AS `reference_values`, MAX(CASE WHEN reference_value IS NULL THEN `group1` END) AS `group1`, MAX(CASE WHEN reference_value IS NULL THEN `group_share1` END) AS `group_share1`, MAX(CASE WHEN reference_value IS NULL THEN `group2` END) AS `group2`, MAX(CASE WHEN reference_value IS NULL THEN `group_share2` END) AS `group_share2` FROM (SELECT value AS reference_value, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN class_size >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN class_size >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`class_size`) AS `second2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN class_size >= 3 AND `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN class_size >= 3 AND `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3`, MIN(`class_size`) AS `second3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE class_rows END) AS `violating_rows4`, MAX(`m5`) AS `worst5`, SUM(CASE WHEN `m5` IS NULL THEN 1 ELSE 0 END) AS `unbounded5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE class_rows END) AS `violating_rows5`, MAX(`m6`) AS `worst6`, SUM(CASE WHEN `m6` IS NULL THEN 1 ELSE 0 END) AS `unbounded6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS `violating_classes6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE class_rows END) AS `violating_rows6`, MAX(`m7`) AS `worst7`, SUM(CASE WHEN `m7` IS NULL THEN 1 ELSE 0 END) AS `unbounded7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS `violating_classes7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE class_rows END) AS `violating_rows7`, MIN(`m7_second`) AS `second7` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (class_size >= 3 AND `m2` <= 5.00000000999999972e-01) AND (class_size >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2`) AS `m2`, MAX(pooled.`m3`) AS `m3`, MAX(pooled.`m4`) AS `m4`, MAX(pooled.`m5`) AS `m5`, MAX(pooled.`m6`) AS `m6`, MAX(pooled.`m7`) AS `m7`, MAX(pooled.`m7_second`) AS `m7_second` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `m0`, NULL AS `m1`, NULL AS `m2`, NULL AS `m3`, NULL AS `m4`, NULL AS `m5`, NULL AS `m6`, NULL AS `m7`, NULL AS `m7_second` FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0` FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, `m0` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND value_rank IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(reference_values) = 1 THEN 0 WHEN CAST(SUM(span_cost) AS DOUBLE) / CAST(MIN(reference_values) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN value_code IS NULL THEN span_end - span_start ELSE 0 END) - MIN(null_share)) THEN CAST(SUM(span_cost) AS DOUBLE) / CAST(MIN(reference_values) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN value_code IS NULL THEN span_end - span_start ELSE 0 END) - MIN(null_share)) END ELSE NULL END AS `m0` FROM (SELECT STRAIGHT_JOIN placed.*, CASE WHEN value_count = 0 THEN 0 ELSE (COALESCE(ends.end_ranks, 0.00000000000000000e+00) + (placed.end_rank + 1) * (span_end - COALESCE(ends.end_share, 0.00000000000000000e+00)) - value_rank * span_end) * CASE WHEN span_end <= share_through THEN -1 ELSE 1 END + CASE WHEN span_start < share_through AND span_end > share_through THEN 2 * (value_rank * share_through - ranks_through) ELSE 0 END END + CASE WHEN next_count > 0 THEN (COALESCE(ends.end_ranks, 0.00000000000000000e+00) + (placed.end_rank + 1) * (span_end - COALESCE(ends.end_share, 0.00000000000000000e+00)) - next_rank * span_end) * CASE WHEN span_end < next_share THEN 1 ELSE -1 END ELSE 0 END AS span_cost FROM (SELECT spans.*, CAST(SUM(is_point) OVER (ORDER BY CASE WHEN span_end IS NULL THEN 1 ELSE 0 END, span_end) AS SIGNED) AS end_rank FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN class_total > 0 THEN CAST(counted_through - value_count AS DOUBLE) / CAST(class_total AS DOUBLE) ELSE 0 END AS span_start, CASE WHEN class_total > 0 THEN CAST(counted_through AS DOUBLE) / CAST(class_total AS DOUBLE) ELSE 0 END AS span_end, CASE WHEN counted_through < class_total THEN following_count ELSE 0 END AS next_count, next_rank, next_share, 0 AS is_point FROM (SELECT counted.*, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS counted_through, LEAD(value_count) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS following_count, LEAD(value_rank) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS next_rank, LEAD(share_through) OVER (PARTITION BY `k0` ORDER BY CASE WHEN value_rank IS NULL THEN 1 ELSE 0 END, value_rank) AS next_share FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`value_rank` ELSE reference.`value_rank` END AS `value_rank`, CASE WHEN held.value_code IS NULL THEN of_null.`share_through` ELSE reference.`share_through` END AS `share_through`, CASE WHEN held.value_code IS NULL THEN of_null.`ranks_through` ELSE reference.`ranks_through` END AS `ranks_through`, CASE WHEN held.value_code IS NULL THEN of_null.`null_share` ELSE reference.`null_share` END AS `null_share`, CASE WHEN held.value_code IS NULL THEN of_null.`reference_values` ELSE reference.`reference_values` END AS `reference_values` FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `checked`.`charge` AS value_code, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS reference ON held.value_code = reference.reference_value CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `value_rank` END) AS `value_rank`, MAX(CASE WHEN reference_value IS NULL THEN `share_through` END) AS `share_through`, MAX(CASE WHEN reference_value IS NULL THEN `ranks_through` END) AS `ranks_through`, MAX(CASE WHEN reference_value IS NULL THEN `null_share` END) AS `null_share`, MAX(CASE WHEN reference_value IS NULL THEN `reference_values` END) AS `reference_values` FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS summed UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, share_through, share_through, NULL, NULL, NULL, CASE WHEN value_rank IS NULL THEN 0 ELSE 1 END FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS points) AS spans) AS placed LEFT JOIN (SELECT value_rank AS end_rank, share_through AS end_share, ranks_through AS end_ranks FROM (SELECT value AS reference_value, reference_share, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS points) AS ends ON placed.end_rank = ends.end_rank WHERE NOT value_rows IS NULL) AS costed GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT value_code IS NULL AND `is_protected` = 1 THEN value_count ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m3`, CASE WHEN MIN(reference_share) > 0 THEN MAX(CASE WHEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share - 1 ELSE 0 END) ELSE NULL END AS `m4`, CASE WHEN MIN(reference_share) > 0 AND SUM«evaluate/node 6» = 0 THEN MAX(CASE WHEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share - 1 ELSE 0 END) ELSE NULL END AS `m5`, CASE WHEN MIN(reference_share) > 0 AND COUNT(*) = MIN(reference_values) THEN CAST(MAX(CASE WHEN reference_share > 0 THEN ABS(LN(CAST(CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) AS DOUBLE) / reference_share)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 AND value_count > 0 THEN value_position END) <= 1 THEN CAST(MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT value_code IS NULL AND may_be_disclosed = 0 THEN value_count ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 7» END AS `m7`, CASE WHEN COUNT(CASE WHEN not_to_be_excluded = 1 AND value_count > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN not_to_be_excluded = 1 AND value_count > 0 THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC) AS value_position, SUM(value_count) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`reference_values` ELSE reference.`reference_values` END AS `reference_values`, CASE WHEN held.value_code IS NULL THEN of_null.`group1` ELSE reference.`group1` END AS `group1`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share1` ELSE reference.`group_share1` END AS `group_share1`, CASE WHEN held.value_code IS NULL THEN of_null.`group2` ELSE reference.`group2` END AS `group2`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share2` ELSE reference.`group_share2` END AS `group_share2`, held.`is_protected` AS `is_protected`, held.`may_be_disclosed` AS `may_be_disclosed`, held.`not_to_be_excluded` AS `not_to_be_excluded` FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, CASE WHEN LEFT«evaluate/achieved 5» COLLATE utf8mb4_nopad_bin IN ('it''s', 'b\\') THEN 1 ELSE 0 END AS `is_protected`, CASE WHEN LEFT«evaluate/achieved 5» COLLATE utf8mb4_nopad_bin IN ('a') THEN 1 ELSE 0 END AS `may_be_disclosed`, CASE WHEN LEFT«evaluate/achieved 5» COLLATE utf8mb4_nopad_bin IN ('it''s') THEN 1 ELSE 0 END AS `not_to_be_excluded`, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `reference_values` END) AS `reference_values`, MAX(CASE WHEN reference_value IS NULL THEN `group1` END) AS `group1`, MAX(CASE WHEN reference_value IS NULL THEN `group_share1` END) AS `group_share1`, MAX(CASE WHEN reference_value IS NULL THEN `group2` END) AS `group2`, MAX(CASE WHEN reference_value IS NULL THEN `group_share2` END) AS `group_share2` FROM (SELECT value AS reference_value, reference_share, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'adb77b662f214717c9708d31a57219ebd1e8f2c189c8cc7bd075ceee9ee42b86', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '11c011e066f694e137a77b6995b86155eff666eeb2520dc1dd97764af15c81d3', '{"published_at": "(the time)"}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_values1`;
@@ -967,7 +964,7 @@ CREATE TEMPORARY TABLE `clinic`.`kanon_run_release` AS SELECT STRAIGHT_JOIN `loo
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE class_rows END) AS `violating_rows2` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT classes.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT classes.*, COALESCE(FIRST_VALUE(CASE WHEN `m0_held` > 0 THEN `m0_fewest1` END) OVER (ORDER BY CASE WHEN CASE WHEN `m0_held` > 0 THEN `m0_fewest1` END IS NULL THEN 1 ELSE 0 END, CASE WHEN `m0_held` > 0 THEN `m0_fewest1` END ASC), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(FIRST_VALUE(CASE WHEN `m0_held` > 0 THEN `m0_fewest2` END) OVER (ORDER BY CASE WHEN CASE WHEN `m0_held` > 0 THEN `m0_fewest2` END IS NULL THEN 1 ELSE 0 END, CASE WHEN `m0_held` > 0 THEN `m0_fewest2` END ASC), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT classes.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT classes.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 3 THEN value_count ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT value_code IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS `m2` FROM (SELECT stepped.*, COALESCE(FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN `m1_family` END) OVER (PARTITION BY `value_code` ORDER BY CASE WHEN CASE WHEN NOT value_code IS NULL THEN `m1_family` END IS NULL THEN 1 ELSE 0 END, CASE WHEN NOT value_code IS NULL THEN `m1_family` END ASC), CAST(1 AS DOUBLE)) AS `m1_family_anywhere`, COALESCE(FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN `m1_family_told` END) OVER (PARTITION BY `value_code` ORDER BY CASE WHEN CASE WHEN NOT value_code IS NULL THEN `m1_family_told` END IS NULL THEN 1 ELSE 0 END, CASE WHEN NOT value_code IS NULL THEN `m1_family_told` END ASC), CAST(1 AS DOUBLE)) AS `m1_family_told_anywhere` FROM (SELECT stepped.*, FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN `m1_own` END) OVER (PARTITION BY `k0` ORDER BY CASE WHEN CASE WHEN NOT value_code IS NULL THEN `m1_own` END IS NULL THEN 1 ELSE 0 END, CASE WHEN NOT value_code IS NULL THEN `m1_own` END ASC) AS `m1_worst` FROM (SELECT stepped.*, CASE WHEN ((`m1_held` - value_count - 1) - CASE WHEN value_position <= 1 THEN `m1_more` - value_count ELSE `m1_most` END) > 0 AND (`m1_held` - value_count - 2) > 0 THEN CAST«evaluate/node 14» / CAST(`m1_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_own`, CASE WHEN ((`m1_held` - value_count - 0) - CASE WHEN value_position <= 1 THEN `m1_more` - value_count ELSE `m1_most` END) > 0 AND (`m1_held` - value_count - 0) > 0 THEN CAST(((`m1_held` - value_count - 0) - CASE WHEN value_position <= 1 THEN `m1_more` - value_count ELSE `m1_most` END) AS DOUBLE) / CAST(value_count AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person`, CASE WHEN ((`m1_held` - value_count - 1) - CASE WHEN value_position <= 1 THEN `m1_more` - value_count ELSE `m1_most` END) > 0 AND (`m1_held` - value_count - 1) > 0 THEN CAST(((`m1_held` - value_count - 1) - CASE WHEN value_position <= 1 THEN `m1_more` - value_count ELSE `m1_most` END) AS DOUBLE) / CAST(value_count AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person_told`, CASE WHEN (`m1_held` - value_count - 0) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - value_count - 0) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family`, CASE WHEN (`m1_held` - value_count - 1) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - value_count - 1) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family_told` FROM (SELECT stepped.*, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_held`, SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_most`, SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_more` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `reference_values`, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC) AS value_position FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`reference_values` ELSE reference.`reference_values` END AS `reference_values` FROM «evaluate/achieved 3» AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share, `reference_values` FROM `kanon_run_sensitive0`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `reference_values` END) AS `reference_values` FROM (SELECT value AS reference_value, reference_share, `reference_values` FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS stepped) AS stepped) AS stepped) AS stepped) AS ranked GROUP BY `k0`) AS classes) AS classes) AS classes) AS classes) AS classes) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '27a7d2ae50f16056e281e68c051c7dcb9f0883010e479ec0b15ffce861af28a8', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'f7c4e8e09788edfe6f322ea3e107ecc33765e112fe7898d5ed330414fd0eaed6', '{"published_at": "(the time)"}');
 
 -- frequency/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `v0`, LEFT(CAST(`kanon_source`.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`person`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `unit`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`person`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -996,17 +993,17 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (S
 -- release/write
 CREATE TEMPORARY TABLE `kanon_run_staged` AS SELECT STRAIGHT_JOIN CASE WHEN NOT suppressed.class_rows IS NULL THEN '*' ELSE `lookup0`.`l0` END AS `sex`, `kanon_source`.`dx` AS `dx`, CASE WHEN NOT suppressed.class_rows IS NULL THEN 1 ELSE 0 END AS `kanon_masked`, LEFT(CAST(`kanon_source`.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`person`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `kanon_unit` FROM `clinic`.`visits` AS kanon_source JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `lookup0`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> lookup0.kanon_digest LEFT JOIN (SELECT * FROM `kanon_run_suppressed` LIMIT 18446744073709551615) AS `suppressed` ON `lookup0`.`c0` = suppressed.`k0`;
 
--- «evaluate/achieved 5»
+-- «evaluate/achieved 6»
 (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`kanon_unit` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`kanon_unit`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, 1 AS row_count FROM `kanon_run_staged` AS checked) AS frequency GROUP BY `q0`)
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m1`) AS `m1` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m1` FROM «evaluate/achieved 5» AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m1` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m1` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, LEFT(CAST(`checked`.`kanon_unit` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`kanon_unit`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, 1 AS row_count FROM `kanon_run_staged` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m1`) AS `m1` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m1` FROM «evaluate/achieved 6» AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m1` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m1` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`) AS class_total FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, LEFT(CAST(`checked`.`kanon_unit` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`kanon_unit`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, 1 AS row_count FROM `kanon_run_staged` AS checked) AS frequency GROUP BY `q0`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS reference LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM (SELECT value AS reference_value, reference_share FROM `kanon_run_sensitive0`) AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS checked;
 
 -- release/count
 SELECT COUNT(*) AS row_count, SUM(`kanon_masked`) AS masked_rows, COUNT(DISTINCT CASE WHEN `kanon_masked` = 0 THEN `kanon_unit` END) AS persons FROM `kanon_run_staged` AS counted;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'db570c2bd1c4ac92a20b1bd98896798481af2e927e498a56b98a15cc48dfbbfe', '{"published_at": "(the time)"}');
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`class_size` >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`class_size` >= 5) THEN CAST(class_rows AS DOUBLE) * (0) ELSE 0 END) AS `kept_width`, SUM(CAST(class_rows AS DOUBLE) * (0)) AS `width`, SUM(CASE WHEN NOT ((`class_size` >= 5)) THEN 0 WHEN class_size > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * class_size THEN CAST(class_rows AS DOUBLE) / CAST(class_size AS DOUBLE) WHEN class_size <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN CAST(class_rows AS DOUBLE) ELSE 0 END) AS `found_rows` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code1`, `code3`) AS classes;
@@ -1018,7 +1015,7 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, class_rows F
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 1» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '0ab6df11e730c3aa29b2890198e51d71186d7eff08e2d67479c698c776d7b371', '{"published_at": "(the time)"}');
 
 -- «evaluate/node 16»
 (CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE)
@@ -1039,7 +1036,7 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (S
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(CASE WHEN `m0_second` = 0 THEN 0 WHEN `m0` > LN(`m0_second`) THEN LN(`m0_second`) ELSE `m0` END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0_second` = 0 THEN 0 WHEN `m0` > LN(`m0_second`) THEN LN(`m0_second`) ELSE `m0` END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m0_second`) AS `second0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, CASE WHEN (`m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2)) + CAST«evaluate/node 16» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) / 2) END - CAST«evaluate/node 17» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m0`, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS `m0_second` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM «evaluate/achieved 2» AS counted) AS ranked GROUP BY `k0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'b0061954538edc75ac407ea5f375ed180dcdc9e4c3d3fef99e5693737f1596c6', '{"published_at": "(the time)"}');
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0`, 0 AS `padding_1` FROM (SELECT classes.*, SUM(CASE WHEN (`class_size` >= 3) THEN class_size ELSE 0 END) OVER (PARTITION BY `u1_0`) AS `m1` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code3`) AS `u1_0` FROM `kanon_run_frequency` GROUP BY `code1`, `code3`) AS classes) AS classes;
@@ -1051,7 +1048,22 @@ CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, class_rows F
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, 1 AS row_count FROM `clinic`.`kanon_run_release` AS checked) AS frequency GROUP BY `q0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '06dd90242c104310b8f25a7ca03083e0f9b8ac88b1f3062f1740721b23e3f347', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '03c3ad30ea66e0da31dfb3135411d739457cc63c60c4a875e018ed7ca1492cfb', '{"published_at": "(the time)"}');
+
+-- «evaluate/node 19»
+(SELECT stepped.*, FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own0` AS DOUBLE) / CAST(`m0_held0` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END) OVER (PARTITION BY `s0_0` ORDER BY CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own0` AS DOUBLE) / CAST(`m0_held0` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END DESC) AS `m0_share0`, FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own1` AS DOUBLE) / CAST(`m0_held1` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END) OVER (PARTITION BY `s1_0` ORDER BY CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own1` AS DOUBLE) / CAST(`m0_held1` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END DESC) AS `m0_share1` FROM (SELECT stepped.*, SUM(value_count) OVER (PARTITION BY `s0_0`) AS `m0_size0`, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY `s0_0`) AS `m0_held0`, SUM(value_count) OVER (PARTITION BY `s0_0`, `value_code`) AS `m0_own0`, SUM(value_count) OVER (PARTITION BY `s1_0`) AS `m0_size1`, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY `s1_0`) AS `m0_held1`, SUM(value_count) OVER (PARTITION BY `s1_0`, `value_code`) AS `m0_own1` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `s0_0`, `s1_0` FROM (SELECT `code1` AS `k0`, `code3` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`code1`) AS `s0_0`, MIN(`code3`) AS `s1_0` FROM `kanon_run_values0` GROUP BY `code1`, `code3`, value_code) AS counted) AS stepped) AS stepped)
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0`, 0 AS `padding_1` FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`s0_0`) AS `s0_0`, MIN(`s1_0`) AS `s1_0`, MAX(0 - LEAST(0 - `m0_share0`, 0 - `m0_share1`)) AS `m0`, MIN(LEAST(`m0_size0`, `m0_size1`)) AS `m0_second` FROM «evaluate/node 19» AS ranked GROUP BY `k0`, `k1`) AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, class_rows FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, `m0`, `m0_second`, CASE WHEN (`m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`s0_0`) AS `s0_0`, MIN(`s1_0`) AS `s1_0`, MAX(0 - LEAST(0 - `m0_share0`, 0 - `m0_share1`)) AS `m0`, MIN(LEAST(`m0_size0`, `m0_size1`)) AS `m0_second` FROM «evaluate/node 19» AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged WHERE satisfied = 0;
+
+-- evaluate/achieved
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m0_second`) AS `second0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, CASE WHEN (`m0_second` >= 2 AND `m0` <= 9.00000000999999994e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(0 - LEAST(0 - `m0_share0`, 0 - `m0_share1`)) AS `m0`, MIN(LEAST(`m0_size0`, `m0_size1`)) AS `m0_second` FROM (SELECT stepped.*, FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own0` AS DOUBLE) / CAST(`m0_held0` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END) OVER (PARTITION BY `k0` ORDER BY CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own0` AS DOUBLE) / CAST(`m0_held0` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END DESC) AS `m0_share0`, FIRST_VALUE(CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own1` AS DOUBLE) / CAST(`m0_held1` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END) OVER (PARTITION BY `k1` ORDER BY CASE WHEN NOT value_code IS NULL THEN CAST(`m0_own1` AS DOUBLE) / CAST(`m0_held1` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END DESC) AS `m0_share1` FROM (SELECT stepped.*, SUM(value_count) OVER (PARTITION BY `k0`) AS `m0_size0`, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY `k0`) AS `m0_held0`, SUM(value_count) OVER (PARTITION BY `k0`, `value_code`) AS `m0_own0`, SUM(value_count) OVER (PARTITION BY `k1`) AS `m0_size1`, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY `k1`) AS `m0_held1`, SUM(value_count) OVER (PARTITION BY `k1`, `value_code`) AS `m0_own1` FROM «evaluate/achieved 4» AS stepped) AS stepped) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS checked;
+
+-- release/manifest/insert
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '8a164d304c635a0b54cad8ffdcc1f980c2c50f9daeb977b228918fc6bc76a1cc', '{"published_at": "(the time)"}');
 
 -- frequency/population/persons
 SELECT COUNT(*) AS row_count, COUNT(DISTINCT LEFT(CAST(`checked`.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`person`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS different FROM `clinic`.`census` AS checked;
@@ -1086,14 +1098,14 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_present0`) AS encoded_rows, (SELEC
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_run_present0`) AS row_count;
 
--- «evaluate/node 19»
+-- «evaluate/node 20»
 (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0`, NULL AS `m1` FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(person_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, `m0`, `m1` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM (SELECT `code0` AS `k0`, value_code, SUM(row_count) AS value_rows, SUM(person_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_run_present0` GROUP BY `code0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2)
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM «evaluate/node 19» AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM «evaluate/node 20» AS classes;
 
 -- evaluate/suppressed
-CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 19» AS classes) AS flagged WHERE satisfied = 0;
+CREATE TEMPORARY TABLE `kanon_run_suppressed` AS SELECT `k0`, class_rows FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 20» AS classes) AS flagged WHERE satisfied = 0;
 
 -- release/write
 CREATE TEMPORARY TABLE `kanon_run_staged` AS SELECT STRAIGHT_JOIN `lookup0`.`l0` AS `sex`, `kanon_source`.`dx` AS `dx`, LEFT(CAST(`kanon_source`.`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`person`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `kanon_unit` FROM `clinic`.`visits` AS kanon_source JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `lookup0`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> lookup0.kanon_digest LEFT JOIN (SELECT * FROM `kanon_run_suppressed` LIMIT 18446744073709551615) AS `suppressed` ON `lookup0`.`c0` = suppressed.`k0` WHERE suppressed.class_rows IS NULL;
@@ -1105,10 +1117,10 @@ CREATE TEMPORARY TABLE `kanon_run_staged` AS SELECT STRAIGHT_JOIN `lookup0`.`l0`
 SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency) AS encoded_rows, (SELECT SUM(row_count) FROM `kanon_run_people0`) AS all_rows;
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m0`, NULL AS `m1` FROM «evaluate/achieved 5» AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m0`, `m1` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM (SELECT `q0` AS `k0`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY `q0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND (`m1` >= class_size AND `m1` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m0`, NULL AS `m1` FROM «evaluate/achieved 6» AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m0`, `m1` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM (SELECT `q0` AS `k0`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY `q0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS checked;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '113a3992319013d3b087c48833c0fa52d6be133730763e412a922321e0ae4ace', '{"published_at": "(the time)"}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_present0`;
@@ -1468,7 +1480,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT `l3` FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 7»;
+«hierarchies/coverage 5»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1505,21 +1517,21 @@ SELECT STRAIGHT_JOIN 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size`
 -- evaluate/source_counts
 SELECT reference_count, COUNT(*) AS value_count FROM `kanon_run_sensitive0` AS reference WHERE NOT value IS NULL AND reference_count > 0 GROUP BY reference_count;
 
--- «evaluate/node 20»
+-- «evaluate/node 21»
 SELECT node AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT 0 AS node, `class_rows`, `class_size` FROM (SELECT `code1` AS `k0`, `code6` AS `k1`, `code7` AS `k2`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(person_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code1`, `code6`, `code7`) AS classes
 
--- «evaluate/node 21»
+-- «evaluate/node 22»
 (SELECT `code0` AS `k0`, `code6` AS `k1`, `code7` AS `k2`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(person_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code0`, `code6`, `code7`)
 
 -- evaluate/node
-«evaluate/node 20»
+«evaluate/node 21»
 UNION ALL
-SELECT 1 AS node, `class_rows`, `class_size` FROM «evaluate/node 21» AS classes) AS classes GROUP BY node;
+SELECT 1 AS node, `class_rows`, `class_size` FROM «evaluate/node 22» AS classes) AS classes GROUP BY node;
 
 -- evaluate/node
-«evaluate/node 20»
+«evaluate/node 21»
 UNION ALL
-SELECT 1 AS node, `class_rows`, `class_size` FROM «evaluate/node 21» AS classes
+SELECT 1 AS node, `class_rows`, `class_size` FROM «evaluate/node 22» AS classes
 UNION ALL
 SELECT 2 AS node, `class_rows`, `class_size` FROM (SELECT `code1` AS `k0`, `code5` AS `k1`, `code7` AS `k2`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(person_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code1`, `code5`, `code7`) AS classes
 UNION ALL
@@ -1584,7 +1596,7 @@ INSERT INTO `clinic`.`kanon_sql_manifest` SELECT release_name, run_id, '(the tim
 DELETE FROM `clinic`.`kanon_sql_manifest` WHERE run_id = '0a' AND published_at = 'pending';
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '197a06e15464c4074715bbcfb2235ca38935c23b31c9b655983d4bd5f5e0fc13', '{"long": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "published_at": "(the time)"}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '2f56fa34dcb98ad95a5794feb83f1c79e2f0cb061b9c0abf570643780866b724', '{"long": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "published_at": "(the time)"}');
 
 -- engines/scratch/record
 INSERT INTO `clinic`.`kanon_sql_scratch` VALUES ('run', '["clinic", "kanon_run_old"]', '(the time)');
@@ -1616,14 +1628,14 @@ SELECT `level0`, `level1` FROM `clinic`.`learned` AS kept;
 -- release/kept/classes
 CREATE TABLE `clinic`.`learned` AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN (`label_size0` - 1) * 3 + (`label_size1` - 1) * 2 IS NULL THEN 1 ELSE 0 END, (`label_size0` - 1) * 3 + (`label_size1` - 1) * 2, CASE WHEN LEFT(CAST(`label0` AS CHAR), 16383 DIV (CHAR_LENGTH(`label0`) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL THEN 1 ELSE 0 END, LEFT(CAST(`label0` AS CHAR), 16383 DIV (CHAR_LENGTH(`label0`) <= 16383)) COLLATE utf8mb4_nopad_bin, CASE WHEN LEFT(CAST(`label1` AS CHAR), 16383 DIV (CHAR_LENGTH(`label1`) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL THEN 1 ELSE 0 END, LEFT(CAST(`label1` AS CHAR), 16383 DIV (CHAR_LENGTH(`label1`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS SIGNED) AS class_number, `label0` AS `label0`, `level0` AS `level0`, `label1` AS `label1`, `level1` AS `level1` FROM `clinic`.`classes` AS classes;
 
--- «evaluate/achieved 6»
+-- «evaluate/achieved 7»
 (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`visits` AS checked WHERE `checked`.`kanon_masked` = 0)
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM «evaluate/achieved 6» AS frequency GROUP BY `q0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits` AS checked WHERE `checked`.`kanon_masked` = 0;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM «evaluate/achieved 7» AS frequency GROUP BY `q0`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits` AS checked WHERE `checked`.`kanon_masked` = 0;
 
 -- evaluate/examine/failing
-SELECT `k0`, class_rows, CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END AS `violated0` FROM (SELECT `k0`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM «evaluate/achieved 6» AS frequency GROUP BY `q0`) AS classes) AS flagged WHERE satisfied = 0 ORDER BY CASE WHEN class_rows IS NULL THEN 1 ELSE 0 END, class_rows, CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0` LIMIT 5;
+SELECT `k0`, class_rows, CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END AS `violated0` FROM (SELECT `k0`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM «evaluate/achieved 7» AS frequency GROUP BY `q0`) AS classes) AS flagged WHERE satisfied = 0 ORDER BY CASE WHEN class_rows IS NULL THEN 1 ELSE 0 END, class_rows, CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0` LIMIT 5;
 
 -- verbs/init/persons
 SELECT COUNT(*) AS persons, SUM(CASE WHEN `distinct_values0` > 1 THEN 1 ELSE 0 END) AS `varying0` FROM (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS kanon_unit, COUNT(DISTINCT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `distinct_values0` FROM `clinic`.`visits` AS kanon_source WHERE NOT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS persons;
@@ -1734,12 +1746,12 @@ DROP TABLE IF EXISTS `kanon_run_rollup1`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_rollup0`;
 
--- «evaluate/achieved 7»
+-- «evaluate/achieved 8»
 (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`other` AS checked)
 
 -- evaluate/achieved
 WITH `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(DISTINCT `original`.`person`) AS reference_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS value_counts)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m0` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM «evaluate/achieved 7» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, `m0` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM `kanon_run_reference0` AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, CASE WHEN MAX(pooled.class_rows) = MAX(pooled.value_rows) THEN MAX(pooled.class_rows) END AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, NULL AS `m0` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM «evaluate/achieved 8» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, `m0` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM `kanon_run_reference0` AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- «verbs/warnings/alike 1»
 (DISTINCT CASE WHEN plain IN ('', '-', '--', '.', '?', '??', '???', 'n/a', 'na', 'n.a.', '#n/a', 'nan', 'nil', 'none', 'null', '<na>', 'unknown', 'unk', 'unkn', 'notknown', 'notavailable', 'notapplicable', 'notspecified', 'unspecified', 'notstated', 'missing', 'noanswer', 'noresponse', 'nodata', 'donotknow', 'don''tknow', 'dontknow', 'prefernottosay', 'refused', 'undefined', 'unbekannt', 'k.a.', 'inconnu', 'desconocido') THEN plain END)
@@ -1750,698 +1762,542 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 -- verbs/warnings/alike
 SELECT 0 AS item_number, SUM(value_rows) AS filled, COUNT(*) AS different, COUNT(DISTINCT plain) AS folded, COUNT«verbs/warnings/alike 1» AS missing_words, SUM(CASE WHEN listed = 1 THEN value_rows ELSE 0 END) AS list_rows, COUNT(*) AS native_values FROM (SELECT value_rows, LEFT«verbs/warnings/alike 2» COLLATE utf8mb4_nopad_bin AS plain, CASE WHEN CHAR_LENGTH(REPLACE(counted.value, ';', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, '|', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, '\n', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, ',', '')) < CHAR_LENGTH(counted.value) THEN 1 ELSE 0 END AS listed FROM (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(*) AS value_rows FROM `clinic`.`other` AS kanon_source WHERE NOT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS counted) AS spelled;
 
--- «evaluate/achieved 9»
+-- «evaluate/achieved 10»
 (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(*) AS reference_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
 
--- «evaluate/achieved 8»
-WITH `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM «evaluate/achieved 9» AS value_counts)
+-- «evaluate/achieved 9»
+WITH `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM «evaluate/achieved 10» AS value_counts)
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 11»
 (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) > reference_share THEN CAST(value_count AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share ELSE 0 END) ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 1 AS row_count FROM `clinic`.`visits_release` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM `kanon_run_reference0` AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`, `k1`)
 
 -- evaluate/achieved
-«evaluate/achieved 8»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 10» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS checked;
+«evaluate/achieved 9»
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 11» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS checked;
 
 -- «evaluate/histogram 1»
 (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, 1 AS row_count FROM `clinic`.`visits_release` AS checked)
 
 -- evaluate/histogram
-«evaluate/achieved 8»
+«evaluate/achieved 9»
 SELECT 0 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS bin_number FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM «evaluate/histogram 1» AS frequency GROUP BY `q0`, `q1`) AS counted) AS binned GROUP BY bin_number
 UNION ALL
-SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM «evaluate/achieved 10» AS counted) AS binned GROUP BY bin_number
+SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM «evaluate/achieved 11» AS counted) AS binned GROUP BY bin_number
 UNION ALL
 SELECT 0 AS histogram, -2 AS bin_number, NULL AS bin_classes, NULL AS bin_records, NULL AS bin_smallest, COUNT(*) AS bin_rows FROM `clinic`.`visits_release` AS checked;
 
 -- verbs/warnings/alike
 SELECT 0 AS item_number, SUM(value_rows) AS filled, COUNT(*) AS different, COUNT(DISTINCT plain) AS folded, COUNT«verbs/warnings/alike 1» AS missing_words, SUM(CASE WHEN listed = 1 THEN value_rows ELSE 0 END) AS list_rows, COUNT(*) AS native_values FROM (SELECT value_rows, LEFT«verbs/warnings/alike 2» COLLATE utf8mb4_nopad_bin AS plain, CASE WHEN CHAR_LENGTH(REPLACE(counted.value, ';', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, '|', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, '\n', '')) < CHAR_LENGTH(counted.value) THEN 1 WHEN CHAR_LENGTH(REPLACE(counted.value, ',', '')) < CHAR_LENGTH(counted.value) THEN 1 ELSE 0 END AS listed FROM (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(*) AS value_rows FROM `clinic`.`visits_release` AS kanon_source WHERE NOT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS counted) AS spelled;
 
--- «hierarchies/nesting 4»
+-- «frequency/raw 2»
 (CONCAT(CASE WHEN ABS(`kanon_source`.`weight`) < 1e18 AND `kanon_source`.`weight` = FLOOR(`kanon_source`.`weight`) THEN CAST(CAST(`kanon_source`.`weight` AS SIGNED) AS CHAR) ELSE CASE WHEN CHAR_LENGTH(CAST(`kanon_source`.`weight` AS CHAR)) > 20 AND ABS(`kanon_source`.`weight`) > 1e-20 AND ABS(`kanon_source`.`weight`) < 1e16 THEN TRIM(TRAILING '0' FROM CAST(CAST(`kanon_source`.`weight` AS DECIMAL(60, 38)) AS CHAR)) WHEN CAST(CAST(`kanon_source`.`weight` AS CHAR) AS DOUBLE) = `kanon_source`.`weight` OR CAST(CAST(`kanon_source`.`weight` AS CHAR) AS FLOAT) = `kanon_source`.`weight` THEN CAST(`kanon_source`.`weight` AS CHAR) ELSE CAST(CAST(`kanon_source`.`weight` AS DOUBLE) AS CHAR) END END, ''))
 
--- «hierarchies/nesting 3»
-(CAST(«hierarchies/nesting 4» AS CHAR), 16383 DIV (CHAR_LENGTH(«hierarchies/nesting 4») <= 16383))
+-- «frequency/raw 1»
+(CAST(«frequency/raw 2» AS CHAR), 16383 DIV (CHAR_LENGTH(«frequency/raw 2») <= 16383))
 
--- «hierarchies/nesting 2»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`people` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_external` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`people` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/nesting 1»
-WITH `kanon_run_external` AS «hierarchies/nesting 2»,
+-- «frequency/raw 4»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «hierarchies/nesting 7»
+-- «frequency/raw 5»
+(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin))
+
+-- «frequency/raw 3»
+(CAST(CASE WHEN REPLACE«frequency/raw 4» IN ('.', '-.') THEN TRIM«frequency/raw 5» ELSE LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«frequency/raw 4» IN ('.', '-.') THEN TRIM«frequency/raw 5» ELSE LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_linked` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
+
+-- «hierarchies/lookup_rules 11»
 (CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 2 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 2), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 2)) ELSE CAST(value AS CHAR) END) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 2 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 2), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 2)) ELSE CAST(value AS CHAR) END) END) <= 16383))
 
--- «hierarchies/nesting 8»
+-- «hierarchies/lookup_rules 12»
 (CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 1 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 1), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 1)) ELSE CAST(value AS CHAR) END) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 1 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 1), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 1)) ELSE CAST(value AS CHAR) END) END) <= 16383))
 
--- «hierarchies/nesting 6»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/nesting 5»
-`kanon_run_lookup0` AS «hierarchies/nesting 6»
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
-«hierarchies/nesting 1»
-«hierarchies/nesting 5»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_0_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 8»
-`kanon_run_lookup0` AS «hierarchies/nesting 6»,
-
--- «hierarchies/coverage 9»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q1`) AS distinct_values) AS labelled)
+-- «hierarchies/coverage 6»
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_0_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/nesting 1»
-«hierarchies/coverage 8»
-`kanon_run_lookup1` AS «hierarchies/coverage 9»
-«hierarchies/coverage 4»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_0_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
 «hierarchies/coverage 6»;
 
--- «disclosure/attacks/level_misses 4»
-(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
-
--- «disclosure/attacks/level_misses 5»
-(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin))
-
--- «disclosure/attacks/level_misses 3»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/level_misses 4» IN ('.', '-.') THEN TRIM«disclosure/attacks/level_misses 5» ELSE LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/level_misses 4» IN ('.', '-.') THEN TRIM«disclosure/attacks/level_misses 5» ELSE LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
-
--- «disclosure/attacks/level_misses 2»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
-
--- «disclosure/attacks/level_misses 1»
-WITH `kanon_run_linked` AS «disclosure/attacks/level_misses 2»,
-
--- «disclosure/attacks/level_misses 6»
-`kanon_run_external` AS «hierarchies/nesting 2»,
-
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 1»
-«disclosure/attacks/level_misses 6»
-«hierarchies/nesting 5»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_linked` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_linked` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- «disclosure/attacks/level_differences 1»
 (CASE WHEN NOT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AND (`found0`.known = 1 OR `found1`.known = 1) THEN 1 ELSE 0 END)
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 1»
-«hierarchies/coverage 8»
-`kanon_run_linked` AS «disclosure/attacks/level_misses 2»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/counted 1»
-`kanon_run_linked` AS «disclosure/attacks/level_misses 2»,
+-- «disclosure/attacks/cover 1»
+(SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` WHERE value IS NULL OR NOT `l2` IS NULL UNION ALL SELECT value, LEFT(CAST(`l3` AS CHAR), 16383 DIV (CHAR_LENGTH(`l3`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0`)
 
--- «disclosure/attacks/counted 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 9»,
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_linked_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/counted 4»
-(SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l2` IS NULL UNION ALL SELECT value, LEFT(CAST(`l3` AS CHAR), 16383 DIV (CHAR_LENGTH(`l3`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0`)
-
--- «disclosure/attacks/counted 3»
-`kanon_run_linked_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/counted 5»
-`kanon_run_linked_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_external` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value JOIN (SELECT DISTINCT `p0` FROM `kanon_run_linked`) AS released ON vectors.`p0` <=> released.`p0`),
-
--- «disclosure/attacks/counted 9»
+-- «disclosure/attacks/cover 4»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/counted 8»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 9» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 9» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
+-- «disclosure/attacks/cover 3»
+(CAST(CASE WHEN REPLACE«disclosure/attacks/cover 4» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/cover 4» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
 
--- «disclosure/attacks/counted 11»
+-- «disclosure/attacks/cover 6»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/counted 10»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 11» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 11» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
+-- «disclosure/attacks/cover 5»
+(CAST(CASE WHEN REPLACE«disclosure/attacks/cover 6» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/cover 6» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
 
--- «disclosure/attacks/counted 7»
-(SELECT value, LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1`)
+-- «disclosure/attacks/cover 2»
+(SELECT value, LEFT«disclosure/attacks/cover 3» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/cover 5» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1`)
 
--- «disclosure/attacks/counted 6»
-`kanon_run_linked_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_linked_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/counted 12»
-`kanon_run_linked_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_linked_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0`, `p0` FROM `kanon_run_linked`) AS released ON vectors.`label0` <=> released.`q0` AND vectors.`p0` <=> released.`p0`)
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_linked_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_external` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value JOIN (SELECT DISTINCT `p0` FROM `kanon_run_linked`) AS released ON vectors.`p0` <=> released.`p0`;
 
--- «disclosure/attacks/counted 13»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_external` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_external`) AS `again2` ON own.`p0` <=> `again2`.value)
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_linked_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_linked_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0`, `p0` FROM `kanon_run_linked`) AS released ON vectors.`label0` <=> released.`q0` AND vectors.`p0` <=> released.`p0`;
 
--- «disclosure/attacks/counted 14»
+-- «disclosure/attacks/counted 1»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_external` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_external`) AS `again2` ON own.`p0` <=> `again2`.value)
+
+-- «disclosure/attacks/counted 2»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_linked` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_linked`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_linked`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_linked`) AS `again2` ON own.`p0` <=> `again2`.value)
 
--- «disclosure/attacks/counted 15»
+-- «disclosure/attacks/counted 3»
 (SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`p0` AS `p0`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_linked_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `vectors`.`q0`, `vectors`.`q1`, `vectors`.`p0`) AS matched)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 1»
-«disclosure/attacks/counted 1»
-«hierarchies/coverage 8»
-«disclosure/attacks/counted 2»
-«disclosure/attacks/counted 3»
-«disclosure/attacks/counted 5»
-«disclosure/attacks/counted 6»
-«disclosure/attacks/counted 12»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_external`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_linked`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 13» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 14» AS `found1` FROM «disclosure/attacks/counted 15» AS cases;
+SELECT (SELECT SUM(row_count) FROM `kanon_run_external`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_linked`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 2» AS `found1` FROM «disclosure/attacks/counted 3» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 1»
-«hierarchies/coverage 8»
-«disclosure/attacks/counted 1»
-«disclosure/attacks/counted 3»
-«disclosure/attacks/counted 5»
-«disclosure/attacks/counted 2»
-«disclosure/attacks/counted 6»
-«disclosure/attacks/counted 12»
-SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 15» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
+SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 3» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
 
--- «disclosure/attacks/counted 16»
+-- «disclosure/attacks/counted 4»
 (SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, `released`.`p0` AS `p0`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_linked_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `released`.`q0`, `released`.`q1`, `released`.`p0`) AS matched)
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 1»
-«disclosure/attacks/level_misses 6»
-«hierarchies/coverage 8»
-«disclosure/attacks/counted 2»
-«disclosure/attacks/counted 3»
-«disclosure/attacks/counted 5»
-«disclosure/attacks/counted 6»
-«disclosure/attacks/counted 12»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_linked`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_external`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 13» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 14» AS `found1` FROM «disclosure/attacks/counted 16» AS cases;
+SELECT (SELECT SUM(row_count) FROM `kanon_run_linked`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_external`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 2» AS `found1` FROM «disclosure/attacks/counted 4» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 1»
-«hierarchies/coverage 8»
-«disclosure/attacks/counted 1»
-«disclosure/attacks/counted 3»
-«disclosure/attacks/counted 5»
-«disclosure/attacks/counted 2»
-«disclosure/attacks/counted 6»
-«disclosure/attacks/counted 12»
-SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 16» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
+SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 4» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
 
--- «disclosure/attacks/counted 19»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_linked_labelled1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_linked_labelled0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_linked_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_linked_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_0_lookup1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_0_lookup0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_linked`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_external`;
+
+-- «disclosure/attacks/counted 7»
 (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `checked`.`age` AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 0 AS reference_share, 1 AS row_count FROM `clinic`.`visits_release` AS checked)
 
--- «disclosure/attacks/counted 18»
-(SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values)
+-- «disclosure/attacks/counted 6»
+(SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 7» AS frequency GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values)
 
--- «disclosure/attacks/counted 17»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 18» AS ranked GROUP BY `q0`, `q1`)
-
--- disclosure/attacks/counted
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 17» AS cases;
-
--- disclosure/attacks/revealed
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 17» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
-
--- «disclosure/attacks/counted 20»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 2) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 18» AS ranked GROUP BY `q0`, `q1`)
+-- «disclosure/attacks/counted 5»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 6» AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 20» AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 5» AS cases;
 
 -- disclosure/attacks/revealed
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 20» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 5» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «disclosure/attacks/counted 21»
-WITH `kanon_run_prior` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(*) AS reference_count FROM `clinic`.`other` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS value_counts)
-
--- «disclosure/attacks/counted 22»
-(SELECT `q0`, `q1`, SUM(held) AS people, MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) AS risk, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS exposed, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, held, reference_share, SUM(held) OVER (PARTITION BY `q0`, `q1`) AS class_total FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, COALESCE(MIN(CASE WHEN frequency.value_code IS NULL THEN of_null.reference_share ELSE reference.reference_share END), 0) AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_prior` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(frequency.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(frequency.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(frequency.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(frequency.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM `kanon_run_prior` AS every_value) AS of_null GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values) AS totalled GROUP BY `q0`, `q1`)
+-- «disclosure/attacks/counted 8»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 2) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 6» AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 21»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 22» AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 8» AS cases;
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 21»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 22» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 8» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «hierarchies/coverage 10»
-WITH `kanon_run_meanings` AS (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin),
+-- evaluate/examine/reference
+CREATE TEMPORARY TABLE `kanon_run_prior` AS SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value, COUNT(*) AS reference_count FROM `clinic`.`other` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS value_counts;
 
--- «hierarchies/coverage 12»
-(SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615)
+-- «disclosure/attacks/counted 9»
+(SELECT `q0`, `q1`, SUM(held) AS people, MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) AS risk, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS exposed, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, held, reference_share, SUM(held) OVER (PARTITION BY `q0`, `q1`) AS class_total FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, COALESCE(MIN(CASE WHEN frequency.value_code IS NULL THEN of_null.reference_share ELSE reference.reference_share END), 0) AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 7» AS frequency LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_prior` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(frequency.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(frequency.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(frequency.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(frequency.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share FROM `kanon_run_prior` AS every_value) AS of_null GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values) AS totalled GROUP BY `q0`, `q1`)
 
--- «hierarchies/coverage 11»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_meanings` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
+-- disclosure/attacks/counted
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 9» AS cases;
+
+-- disclosure/attacks/revealed
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 9» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_prior`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_meanings` AS SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
+
+-- «engines/scratch/domain 2»
+(`l0` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, `l1` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, `l2` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL)
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE `kanon_run_0_domain0` «engines/scratch/domain 2»;
+
+-- engines/scratch/load
+INSERT INTO `kanon_run_0_domain0` VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*');
+
+-- «hierarchies/lookup_rows 2»
+(SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_0_domain0`) AS labelled LIMIT 18446744073709551615)
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_meanings` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/lookup_rows 2» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
+
+-- «hierarchies/coverage 7»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_0_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 10»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 11»
-«hierarchies/coverage 1»;
+«hierarchies/coverage 7»;
 
 -- hierarchies/label_counts
-«hierarchies/coverage 10»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 11»
-SELECT COUNT(DISTINCT `l1`) AS `different_labels1` FROM `kanon_run_lookup0` AS checked;
+SELECT COUNT(DISTINCT `l1`) AS `different_labels1` FROM `kanon_run_0_lookup0` AS checked;
 
--- «disclosure/attacks/counted 23»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, labels.`l1` AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `labels` ON frequency.value_code <=> labels.value GROUP BY frequency.`q0`, frequency.`q1`, labels.`l1`) AS held_values) AS ranked GROUP BY `q0`, `q1`)
+-- «disclosure/attacks/counted 10»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, labels.`l1` AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 7» AS frequency JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `labels` ON frequency.value_code <=> labels.value GROUP BY frequency.`q0`, frequency.`q1`, labels.`l1`) AS held_values) AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 10»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 11»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_meanings` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value) AS `found0` FROM «disclosure/attacks/counted 23» AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_meanings` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value) AS `found0` FROM «disclosure/attacks/counted 10» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 10»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 11»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 23» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 10» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «hierarchies/nesting 10»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_0_domain0`;
 
--- «hierarchies/nesting 9»
-WITH `kanon_run_joined_people` AS «hierarchies/nesting 10»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_meanings`;
 
--- «hierarchies/nesting 12»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_joined_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/nesting 11»
-`kanon_run_lookup0` AS «hierarchies/nesting 12»
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- hierarchies/nesting
-«hierarchies/nesting 9»
-«hierarchies/nesting 11»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 13»
-`kanon_run_lookup0` AS «hierarchies/nesting 12»,
+-- disclosure/attacks/people
+CREATE TEMPORARY TABLE `kanon_run_joined_each` AS SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`;
 
--- «hierarchies/coverage 14»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q1`) AS distinct_values) AS labelled)
-
--- hierarchies/coverage
-«hierarchies/nesting 9»
-«hierarchies/coverage 13»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»
-«hierarchies/coverage 4»
-UNION ALL
-«hierarchies/coverage 6»;
-
--- «disclosure/attacks/level_misses 8»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
-
--- «disclosure/attacks/level_misses 7»
-WITH `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»,
-
--- «disclosure/attacks/level_misses 9»
-`kanon_run_joined_people` AS «hierarchies/nesting 10»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_joined_labels0` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 7»
-«disclosure/attacks/level_misses 9»
-«hierarchies/nesting 11»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_joined_labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_joined_labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 9»
-«hierarchies/coverage 13»
-`kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 1»
-`kanon_run_joined0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_joined0_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»,
-
--- «disclosure/attacks/unknown 3»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_joined0_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 7»
-«disclosure/attacks/level_misses 9»
-«hierarchies/coverage 13»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-`kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_joined_labels0` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined0_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined0_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/level_misses 11»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`before` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_joined0_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
 
--- «disclosure/attacks/level_misses 10»
-WITH `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»,
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_joined0_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels0`) AS released ON vectors.`label0` <=> released.`q0`;
+
+-- disclosure/attacks/candidates
+CREATE TEMPORARY TABLE `kanon_run_joined_candidates0` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_joined_labels1` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`before` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 10»
-«disclosure/attacks/level_misses 9»
-«hierarchies/nesting 11»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_joined_labels1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_joined_labels1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 9»
-«hierarchies/coverage 13»
-`kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 4»
-`kanon_run_joined1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_joined1_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 5»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_joined1_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 10»
-«disclosure/attacks/level_misses 9»
-«hierarchies/coverage 13»
-«disclosure/attacks/unknown 4»
-«disclosure/attacks/unknown 2»
-`kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_joined_labels1` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined1_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined1_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/counted 24»
-`kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»,
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_joined1_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
 
--- «disclosure/attacks/counted 25»
-`kanon_run_joined0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_joined1_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels1`) AS released ON vectors.`label0` <=> released.`q0`;
 
--- «disclosure/attacks/counted 26»
-`kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»,
+-- disclosure/attacks/candidates
+CREATE TEMPORARY TABLE `kanon_run_joined_candidates1` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`;
 
--- «disclosure/attacks/counted 27»
-`kanon_run_joined0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels0`) AS released ON vectors.`label0` <=> released.`q0`),
+-- disclosure/attacks/marked_candidates
+CREATE TEMPORARY TABLE `kanon_run_joined_told` AS SELECT `q0`, `q1`, `p0`, `p1`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS release_count, FIRST_VALUE(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1` ORDER BY CASE WHEN mark IS NULL THEN 1 ELSE 0 END, mark ASC) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_joined_candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_joined_candidates1`) AS candidates;
 
--- «disclosure/attacks/counted 28»
-`kanon_run_joined_candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
-
--- «disclosure/attacks/counted 29»
-`kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»,
-
--- «disclosure/attacks/counted 30»
-`kanon_run_joined1_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-
--- «disclosure/attacks/counted 31»
-`kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»,
-
--- «disclosure/attacks/counted 32»
-`kanon_run_joined1_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels1`) AS released ON vectors.`label0` <=> released.`q0`),
-
--- «disclosure/attacks/counted 33»
-`kanon_run_joined_candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
-
--- «disclosure/attacks/counted 34»
-`kanon_run_joined_told` AS (SELECT `q0`, `q1`, `p0`, `p1`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS release_count, FIRST_VALUE(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1` ORDER BY CASE WHEN mark IS NULL THEN 1 ELSE 0 END, mark ASC) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_joined_candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_joined_candidates1`) AS candidates),
-
--- «disclosure/attacks/counted 35»
+-- «disclosure/attacks/counted 11»
 (SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_joined_told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0`, told.`p1` HAVING COUNT(*) = MIN(together.release_count))
 
--- «disclosure/attacks/counted 36»
+-- «disclosure/attacks/counted 12»
 (SELECT STRAIGHT_JOIN people.`q0` AS `q0`, people.`q1` AS `q1`, people.`p0` AS `p0`, people.`p1` AS `p1`, people.row_count AS people, CAST(1 AS DOUBLE) / CAST(sized.size AS DOUBLE) AS risk, CASE WHEN sized.size < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN sized.size < 3 THEN 1 ELSE 0 END AS beyond FROM `kanon_run_joined_people` AS people JOIN (SELECT * FROM `kanon_run_joined_told` LIMIT 18446744073709551615) AS `own` ON own.mark = 1 AND own.release_count > 1 AND people.`q0` <=> own.`q0` AND people.`q1` <=> own.`q1` AND people.`p0` <=> own.`p0` AND people.`p1` <=> own.`p1` JOIN (SELECT * FROM `kanon_run_with_sized` LIMIT 18446744073709551615) AS `sized` ON own.releases = sized.releases AND own.`q0` <=> sized.`q0` AND own.`q1` <=> sized.`q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 9»
-`kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 13»
-«disclosure/attacks/counted 24»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/counted 25»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 26»
-«disclosure/attacks/counted 27»
-«disclosure/attacks/counted 28»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 4»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 35», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_joined_people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_people`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels0`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels0`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels1`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels1`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found2` FROM «disclosure/attacks/counted 36» AS cases;
+WITH `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 11», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_joined_people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_people`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels0`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels0`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels1`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels1`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found2` FROM «disclosure/attacks/counted 12» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 9»
-`kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 13»
-«disclosure/attacks/counted 24»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/counted 25»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 26»
-«disclosure/attacks/counted 27»
-«disclosure/attacks/counted 28»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 4»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 35», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 36» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+WITH `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 11», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 12» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «hierarchies/nesting 14»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_told`;
 
--- «hierarchies/nesting 13»
-WITH `kanon_run_values_0__people` AS «hierarchies/nesting 14»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined1_labelled1`;
 
--- «hierarchies/nesting 16»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined1_labelled0`;
 
--- «hierarchies/nesting 15»
-`kanon_run_lookup0` AS «hierarchies/nesting 16»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_candidates1`;
 
--- hierarchies/nesting
-«hierarchies/nesting 13»
-«hierarchies/nesting 15»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined1_cover1`;
 
--- «hierarchies/coverage 15»
-`kanon_run_lookup0` AS «hierarchies/nesting 16»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined1_cover0`;
 
--- «hierarchies/coverage 16»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_labels1`;
 
--- hierarchies/coverage
-«hierarchies/nesting 13»
-«hierarchies/coverage 15»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»
-«hierarchies/coverage 4»
-UNION ALL
-«hierarchies/coverage 6»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined0_labelled1`;
 
--- «disclosure/attacks/level_misses 13»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined0_labelled0`;
 
--- «disclosure/attacks/level_misses 12»
-WITH `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_candidates0`;
 
--- «disclosure/attacks/level_misses 14»
-`kanon_run_values_0__people` AS «hierarchies/nesting 14»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined0_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined0_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_labels0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_each`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_people`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_values_0__people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q0`) AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q1`) AS distinct_values) AS labelled;
+
+-- disclosure/attacks/people
+CREATE TEMPORARY TABLE `kanon_run_values_0__each` AS SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_values_0__labels0` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 12»
-«disclosure/attacks/level_misses 14»
-«hierarchies/nesting 15»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_values_0__labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_values_0__labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 13»
-«hierarchies/coverage 15»
-`kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 6»
-`kanon_run_values_0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_values_0_0_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»,
-
--- «disclosure/attacks/unknown 8»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_values_0_0_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 12»
-«disclosure/attacks/level_misses 14»
-«hierarchies/coverage 15»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-`kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_values_0__labels0` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_0_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_0_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/level_misses 16»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`before` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_values_0_0_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
 
--- «disclosure/attacks/level_misses 15»
-WITH `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»,
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_values_0_0_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels0`) AS released ON vectors.`label0` <=> released.`q0`;
+
+-- disclosure/attacks/candidates
+CREATE TEMPORARY TABLE `kanon_run_values_0__candidates0` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_values_0__labels1` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`before` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 15»
-«disclosure/attacks/level_misses 14»
-«hierarchies/nesting 15»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_values_0__labels1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_values_0__labels1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 13»
-«hierarchies/coverage 15»
-`kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 9»
-`kanon_run_values_0_1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_values_0_1_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 10»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_values_0_1_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 15»
-«disclosure/attacks/level_misses 14»
-«hierarchies/coverage 15»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/unknown 7»
-`kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_values_0__labels1` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_1_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_1_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/counted 37»
-`kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»,
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_values_0_1_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
 
--- «disclosure/attacks/counted 38»
-`kanon_run_values_0_0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_values_0_1_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels1`) AS released ON vectors.`label0` <=> released.`q0`;
 
--- «disclosure/attacks/counted 39»
-`kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»,
+-- disclosure/attacks/candidates
+CREATE TEMPORARY TABLE `kanon_run_values_0__candidates1` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`;
 
--- «disclosure/attacks/counted 40»
-`kanon_run_values_0_0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels0`) AS released ON vectors.`label0` <=> released.`q0`),
+-- disclosure/attacks/marked_candidates
+CREATE TEMPORARY TABLE `kanon_run_values_0__told` AS SELECT `q0`, `q1`, `p0`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`) AS release_count, FIRST_VALUE(mark) OVER (PARTITION BY `q0`, `q1`, `p0` ORDER BY CASE WHEN mark IS NULL THEN 1 ELSE 0 END, mark ASC) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates1`) AS candidates WHERE NOT `p0` IS NULL;
 
--- «disclosure/attacks/counted 41»
-`kanon_run_values_0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
-
--- «disclosure/attacks/counted 42»
-`kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»,
-
--- «disclosure/attacks/counted 43»
-`kanon_run_values_0_1_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-
--- «disclosure/attacks/counted 44»
-`kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»,
-
--- «disclosure/attacks/counted 45»
-`kanon_run_values_0_1_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels1`) AS released ON vectors.`label0` <=> released.`q0`),
-
--- «disclosure/attacks/counted 46»
-`kanon_run_values_0__candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
-
--- «disclosure/attacks/counted 47»
-`kanon_run_values_0__told` AS (SELECT `q0`, `q1`, `p0`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`) AS release_count, FIRST_VALUE(mark) OVER (PARTITION BY `q0`, `q1`, `p0` ORDER BY CASE WHEN mark IS NULL THEN 1 ELSE 0 END, mark ASC) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates1`) AS candidates WHERE NOT `p0` IS NULL),
-
--- «disclosure/attacks/counted 48»
+-- «disclosure/attacks/counted 13»
 (SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_values_0__told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0` HAVING COUNT(*) = MIN(together.release_count))
 
--- «disclosure/attacks/counted 49»
+-- «disclosure/attacks/counted 14»
 (SELECT STRAIGHT_JOIN people.`q0` AS `q0`, people.`q1` AS `q1`, people.`p0` AS `p0`, people.row_count AS people, CAST(1 AS DOUBLE) / CAST(sized.size AS DOUBLE) AS risk, CASE WHEN sized.size < 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN sized.size < 2 THEN 1 ELSE 0 END AS beyond FROM `kanon_run_values_0__people` AS people JOIN (SELECT * FROM `kanon_run_values_0__told` LIMIT 18446744073709551615) AS `own` ON own.mark = 1 AND own.release_count > 1 AND people.`q0` <=> own.`q0` AND people.`q1` <=> own.`q1` AND people.`p0` <=> own.`p0` JOIN (SELECT * FROM `kanon_run_with_sized` LIMIT 18446744073709551615) AS `sized` ON own.releases = sized.releases AND own.`q0` <=> sized.`q0` AND own.`q1` <=> sized.`q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 13»
-`kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 15»
-«disclosure/attacks/counted 37»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/counted 38»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 39»
-«disclosure/attacks/counted 40»
-«disclosure/attacks/counted 41»
-«disclosure/attacks/counted 42»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 43»
-«disclosure/attacks/counted 44»
-«disclosure/attacks/counted 45»
-«disclosure/attacks/counted 46»
-«disclosure/attacks/counted 47»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 48», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_values_0__people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels1`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found2` FROM «disclosure/attacks/counted 49» AS cases;
+WITH `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 13», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_values_0__people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels1`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found2` FROM «disclosure/attacks/counted 14» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 13»
-`kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 15»
-«disclosure/attacks/counted 37»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/counted 38»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 39»
-«disclosure/attacks/counted 40»
-«disclosure/attacks/counted 41»
-«disclosure/attacks/counted 42»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 43»
-«disclosure/attacks/counted 44»
-«disclosure/attacks/counted 45»
-«disclosure/attacks/counted 46»
-«disclosure/attacks/counted 47»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 48», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 49» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+WITH `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 13», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 14» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «disclosure/attacks/view_rows 3»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__told`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_1_labelled1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_1_labelled0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__candidates1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_1_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_1_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__labels1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_0_labelled1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_0_labelled0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__candidates0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_0_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0_0_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__labels0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__each`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_values_0__people`;
+
+-- «frequency/raw 7»
 (CONCAT(CASE WHEN REPLACE(CAST(`kanon_source`.`seen` AS CHAR), '.', '') = CAST(`kanon_source`.`seen` AS CHAR) THEN CAST(`kanon_source`.`seen` AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`kanon_source`.`seen` AS CHAR))) END, '+00', ''))
 
--- «disclosure/attacks/view_rows 2»
-(CAST(«disclosure/attacks/view_rows 3» AS CHAR), 16383 DIV (CHAR_LENGTH(«disclosure/attacks/view_rows 3») <= 16383))
+-- «frequency/raw 6»
+(CAST(«frequency/raw 7» AS CHAR), 16383 DIV (CHAR_LENGTH(«frequency/raw 7») <= 16383))
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_view0` AS SELECT LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `p1`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p2`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p3`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p4`, LEFT«frequency/raw 6» COLLATE utf8mb4_nopad_bin AS `p5`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 6» COLLATE utf8mb4_nopad_bin;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_view1` AS SELECT LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `p1`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p2`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p3`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p4`, LEFT«frequency/raw 6» COLLATE utf8mb4_nopad_bin AS `p5`, COUNT(*) AS row_count FROM `clinic`.`areas` AS kanon_source GROUP BY LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 6» COLLATE utf8mb4_nopad_bin;
+
+-- disclosure/attacks/joined_views
+CREATE TEMPORARY TABLE `kanon_run_joined_views` AS SELECT STRAIGHT_JOIN `view0`.`p0` AS `c0`, `view0`.`p1` AS `c1`, `view0`.`p2` AS `c2`, `view0`.`p3` AS `c3`, `view0`.`p4` AS `c4`, `view0`.`p5` AS `c5`, DENSE_RANK() OVER (ORDER BY CASE WHEN `view0`.`p2` IS NULL THEN 1 ELSE 0 END, `view0`.`p2`, CASE WHEN `view0`.`p1` IS NULL THEN 1 ELSE 0 END, `view0`.`p1`) AS identity_number FROM `kanon_run_view0` AS `view0` JOIN (SELECT * FROM `kanon_run_view1` LIMIT 18446744073709551615) AS `view1` ON `view0`.`p0` <=> `view1`.`p0` AND `view0`.`p1` <=> `view1`.`p1` AND `view0`.`p2` <=> `view1`.`p2` AND `view0`.`p3` <=> `view1`.`p3` AND `view0`.`p4` <=> `view1`.`p4` AND `view0`.`p5` <=> `view1`.`p5`;
 
 -- «disclosure/attacks/view_rows 1»
-WITH `kanon_run_view0` AS (SELECT LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `p1`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p2`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p3`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p4`, LEFT«disclosure/attacks/view_rows 2» COLLATE utf8mb4_nopad_bin AS `p5`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/view_rows 2» COLLATE utf8mb4_nopad_bin),
-
--- «disclosure/attacks/view_rows 4»
-`kanon_run_view1` AS (SELECT LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `p1`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p2`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p3`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p4`, LEFT«disclosure/attacks/view_rows 2» COLLATE utf8mb4_nopad_bin AS `p5`, COUNT(*) AS row_count FROM `clinic`.`areas` AS kanon_source GROUP BY LEFT(CAST((CONCAT(CAST(`kanon_source`.`person` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`person` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/view_rows 2» COLLATE utf8mb4_nopad_bin),
-
--- «disclosure/attacks/view_rows 5»
-`kanon_run_joined_views` AS (SELECT STRAIGHT_JOIN `view0`.`p0` AS `c0`, `view0`.`p1` AS `c1`, `view0`.`p2` AS `c2`, `view0`.`p3` AS `c3`, `view0`.`p4` AS `c4`, `view0`.`p5` AS `c5`, DENSE_RANK() OVER (ORDER BY CASE WHEN `view0`.`p2` IS NULL THEN 1 ELSE 0 END, `view0`.`p2`, CASE WHEN `view0`.`p1` IS NULL THEN 1 ELSE 0 END, `view0`.`p1`) AS identity_number FROM `kanon_run_view0` AS `view0` JOIN (SELECT * FROM `kanon_run_view1` LIMIT 18446744073709551615) AS `view1` ON `view0`.`p0` <=> `view1`.`p0` AND `view0`.`p1` <=> `view1`.`p1` AND `view0`.`p2` <=> `view1`.`p2` AND `view0`.`p3` <=> `view1`.`p3` AND `view0`.`p4` <=> `view1`.`p4` AND `view0`.`p5` <=> `view1`.`p5`)
-
--- «disclosure/attacks/view_rows 6»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_view0` AS own JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_view0`) AS `again0` ON own.`p0` <=> `again0`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_view0`) AS `again1` ON own.`p1` <=> `again1`.value JOIN (SELECT DISTINCT `p2` AS value FROM `kanon_run_view0`) AS `again2` ON own.`p2` <=> `again2`.value JOIN (SELECT DISTINCT `p3` AS value FROM `kanon_run_view0`) AS `again3` ON own.`p3` <=> `again3`.value JOIN (SELECT DISTINCT `p4` AS value FROM `kanon_run_view0`) AS `again4` ON own.`p4` <=> `again4`.value JOIN (SELECT DISTINCT `p5` AS value FROM `kanon_run_view0`) AS `again5` ON own.`p5` <=> `again5`.value)
 
--- «disclosure/attacks/view_rows 7»
+-- «disclosure/attacks/view_rows 2»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_view1` AS own JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_view1`) AS `again0` ON own.`p0` <=> `again0`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_view1`) AS `again1` ON own.`p1` <=> `again1`.value JOIN (SELECT DISTINCT `p2` AS value FROM `kanon_run_view1`) AS `again2` ON own.`p2` <=> `again2`.value JOIN (SELECT DISTINCT `p3` AS value FROM `kanon_run_view1`) AS `again3` ON own.`p3` <=> `again3`.value JOIN (SELECT DISTINCT `p4` AS value FROM `kanon_run_view1`) AS `again4` ON own.`p4` <=> `again4`.value JOIN (SELECT DISTINCT `p5` AS value FROM `kanon_run_view1`) AS `again5` ON own.`p5` <=> `again5`.value)
 
 -- disclosure/attacks/view_rows
-«disclosure/attacks/view_rows 1»
-«disclosure/attacks/view_rows 4»
-«disclosure/attacks/view_rows 5»
-SELECT (SELECT COUNT(*) FROM `kanon_run_view0`) AS `own0`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected0`) AS `matched0`, (SELECT COUNT(*) FROM `kanon_run_view1`) AS `own1`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected1`) AS `matched1`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 6» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 7» AS `found1`;
+SELECT (SELECT COUNT(*) FROM `kanon_run_view0`) AS `own0`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected0`) AS `matched0`, (SELECT COUNT(*) FROM `kanon_run_view1`) AS `own1`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected1`) AS `matched1`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 2» AS `found1`;
 
--- «disclosure/attacks/counted 50»
+-- «disclosure/attacks/counted 15»
 (SELECT MIN(`q0`) AS `c2`, MIN(`q1`) AS `c1`, 1 AS people, CAST(1 AS DOUBLE) / CAST(MIN(cover_size) AS DOUBLE) AS risk, CASE WHEN MIN(cover_size) < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN MIN(cover_size) < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c2`, `c1` HAVING MIN(identity_number) = MAX(identity_number) UNION ALL SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c0`, `c1`, `c2`, `c3`, `c4`, `c5` HAVING MIN(identity_number) = MAX(identity_number) UNION ALL SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c0`, `c1`, `c2`, `c3`, `c4`, `c5` HAVING MIN(identity_number) = MAX(identity_number)) AS covers GROUP BY person)
 
 -- disclosure/attacks/counted
-«disclosure/attacks/view_rows 1»
-«disclosure/attacks/view_rows 4»
-«disclosure/attacks/view_rows 5»
-SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT identity_number FROM `kanon_run_joined_views`) AS identities) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 6» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 7» AS `found1` FROM «disclosure/attacks/counted 50» AS cases;
+SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT identity_number FROM `kanon_run_joined_views`) AS identities) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 2» AS `found1` FROM «disclosure/attacks/counted 15» AS cases;
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/view_rows 1»
-«disclosure/attacks/view_rows 4»
-«disclosure/attacks/view_rows 5»
-SELECT `c2`, `c1`, people FROM «disclosure/attacks/counted 50» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `c2` IS NULL THEN 1 ELSE 0 END, `c2`, CASE WHEN `c1` IS NULL THEN 1 ELSE 0 END, `c1` LIMIT 3;
+SELECT `c2`, `c1`, people FROM «disclosure/attacks/counted 15» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `c2` IS NULL THEN 1 ELSE 0 END, `c2`, CASE WHEN `c1` IS NULL THEN 1 ELSE 0 END, `c1` LIMIT 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_joined_views`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_view1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_view0`;
 
 -- release/count
 SELECT COUNT(*) AS row_count FROM `clinic`.`visits_release` AS counted;
@@ -2449,963 +2305,669 @@ SELECT COUNT(*) AS row_count FROM `clinic`.`visits_release` AS counted;
 -- release/count
 SELECT COUNT(*) AS row_count FROM `clinic`.`before` AS counted;
 
--- «hierarchies/nesting 17»
-WITH `kanon_run_placed_people` AS «hierarchies/nesting 10»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_placed_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/nesting 19»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/nesting 18»
-`kanon_run_lookup0` AS «hierarchies/nesting 19»
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
--- hierarchies/nesting
-«hierarchies/nesting 17»
-«hierarchies/nesting 18»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
-
--- «hierarchies/coverage 17»
-`kanon_run_lookup0` AS «hierarchies/nesting 19»,
-
--- «hierarchies/coverage 18»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q1`) AS distinct_values) AS labelled)
-
--- hierarchies/coverage
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-`kanon_run_lookup1` AS «hierarchies/coverage 18»
-«hierarchies/coverage 4»
-UNION ALL
-«hierarchies/coverage 6»;
-
--- «disclosure/attacks/level_misses 17»
-WITH `kanon_run_placed0` AS «disclosure/attacks/level_misses 8»,
-
--- «disclosure/attacks/level_misses 18»
-`kanon_run_placed_people` AS «hierarchies/nesting 10»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_placed0` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 17»
-«disclosure/attacks/level_misses 18»
-«hierarchies/nesting 18»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_placed0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_placed0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-`kanon_run_placed0` AS «disclosure/attacks/level_misses 8»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 11»
-`kanon_run_placed0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_placed0_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 18»,
-
--- «disclosure/attacks/unknown 13»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_placed0_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 17»
-«disclosure/attacks/level_misses 18»
-«hierarchies/coverage 17»
-«disclosure/attacks/unknown 11»
-«disclosure/attacks/unknown 12»
-`kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_placed0` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_placed0_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_placed0_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/level_misses 19»
-WITH `kanon_run_placed1` AS «disclosure/attacks/level_misses 11»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_placed1` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`before` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 18»
-«hierarchies/nesting 18»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_placed1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
-
--- «disclosure/attacks/level_differences 2»
-`kanon_run_placed1` AS «disclosure/attacks/level_misses 11»
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_placed1` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-«disclosure/attacks/level_differences 2»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
--- «disclosure/attacks/unknown 14»
-`kanon_run_placed1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_placed1_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 15»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_placed1_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 18»
-«hierarchies/coverage 17»
-«disclosure/attacks/unknown 14»
-«disclosure/attacks/unknown 12»
-`kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_placed1` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_placed1_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_placed1_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
 -- «frequency/all_found 1»
-`kanon_run_placed0` AS «disclosure/attacks/level_misses 8»,
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_placed_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_placed_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_placed_people`) AS `again3` ON own.`p1` <=> `again3`.value)
 
 -- «frequency/all_found 2»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_placed_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_placed_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_placed_people`) AS `again3` ON own.`p1` <=> `again3`.value)
-
--- «frequency/all_found 3»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_placed0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_placed0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_placed0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_placed0`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_placed0`) AS `again3` ON own.`p1` <=> `again3`.value)
 
--- «frequency/all_found 4»
+-- «frequency/all_found 3»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_placed1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_placed1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_placed1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_placed1`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_placed1`) AS `again3` ON own.`p1` <=> `again3`.value)
 
 -- frequency/all_found
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-«disclosure/attacks/unknown 12»
-«frequency/all_found 1»
-«disclosure/attacks/level_differences 2»
-SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «frequency/all_found 2» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «frequency/all_found 3» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, «frequency/all_found 4» AS `found2`;
-
--- «disclosure/attacks/position_cells 1»
-`kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»,
-
--- «disclosure/attacks/position_cells 2»
-`kanon_run_placed1` AS «disclosure/attacks/level_misses 11»,
+SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «frequency/all_found 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «frequency/all_found 2» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, «frequency/all_found 3» AS `found2`;
 
 -- «disclosure/attacks/position_cells 3»
-`kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»,
-
--- «disclosure/attacks/position_cells 6»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/position_cells 7»
+-- «disclosure/attacks/position_cells 4»
 (TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin))
 
--- «disclosure/attacks/position_cells 5»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/position_cells 6» IN ('.', '-.') THEN TRIM«disclosure/attacks/position_cells 7» ELSE LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/position_cells 6» IN ('.', '-.') THEN TRIM«disclosure/attacks/position_cells 7» ELSE LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
+-- «disclosure/attacks/position_cells 2»
+(CAST(CASE WHEN REPLACE«disclosure/attacks/position_cells 3» IN ('.', '-.') THEN TRIM«disclosure/attacks/position_cells 4» ELSE LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/position_cells 3» IN ('.', '-.') THEN TRIM«disclosure/attacks/position_cells 4» ELSE LEFT(CAST((CONCAT(CAST(`checked`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`checked`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
 
--- «disclosure/attacks/position_cells 9»
+-- «disclosure/attacks/position_cells 6»
 (CONCAT(CASE WHEN ABS(`checked`.`weight`) < 1e18 AND `checked`.`weight` = FLOOR(`checked`.`weight`) THEN CAST(CAST(`checked`.`weight` AS SIGNED) AS CHAR) ELSE CASE WHEN CHAR_LENGTH(CAST(`checked`.`weight` AS CHAR)) > 20 AND ABS(`checked`.`weight`) > 1e-20 AND ABS(`checked`.`weight`) < 1e16 THEN TRIM(TRAILING '0' FROM CAST(CAST(`checked`.`weight` AS DECIMAL(60, 38)) AS CHAR)) WHEN CAST(CAST(`checked`.`weight` AS CHAR) AS DOUBLE) = `checked`.`weight` OR CAST(CAST(`checked`.`weight` AS CHAR) AS FLOAT) = `checked`.`weight` THEN CAST(`checked`.`weight` AS CHAR) ELSE CAST(CAST(`checked`.`weight` AS DOUBLE) AS CHAR) END END, ''))
 
--- «disclosure/attacks/position_cells 8»
-(CAST(«disclosure/attacks/position_cells 9» AS CHAR), 16383 DIV (CHAR_LENGTH(«disclosure/attacks/position_cells 9») <= 16383))
+-- «disclosure/attacks/position_cells 5»
+(CAST(«disclosure/attacks/position_cells 6» AS CHAR), 16383 DIV (CHAR_LENGTH(«disclosure/attacks/position_cells 6») <= 16383))
 
--- «disclosure/attacks/position_cells 4»
-(SELECT STRAIGHT_JOIN `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, COUNT(*) AS held FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r0_q0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `r0_q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r0_p0`, LEFT«disclosure/attacks/position_cells 8» COLLATE utf8mb4_nopad_bin AS `r0_p1`, ROW_NUMBER() OVER (ORDER BY CASE WHEN checked.rowid IS NULL THEN 1 ELSE 0 END, checked.rowid) AS position FROM `clinic`.`visits_release` AS checked) AS `rows0` JOIN (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r1_q0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `r1_q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r1_p0`, LEFT«disclosure/attacks/position_cells 8» COLLATE utf8mb4_nopad_bin AS `r1_p1`, ROW_NUMBER() OVER (ORDER BY CASE WHEN checked.rowid IS NULL THEN 1 ELSE 0 END, checked.rowid) AS position FROM `clinic`.`before` AS checked) AS `rows1` ON `rows1`.position = `rows0`.position GROUP BY `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`)
+-- «disclosure/attacks/position_cells 1»
+(SELECT STRAIGHT_JOIN `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, COUNT(*) AS held FROM (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r0_q0`, LEFT«disclosure/attacks/position_cells 2» COLLATE utf8mb4_nopad_bin AS `r0_q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r0_p0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `r0_p1`, ROW_NUMBER() OVER (ORDER BY CASE WHEN checked.rowid IS NULL THEN 1 ELSE 0 END, checked.rowid) AS position FROM `clinic`.`visits_release` AS checked) AS `rows0` JOIN (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r1_q0`, LEFT«disclosure/attacks/position_cells 2» COLLATE utf8mb4_nopad_bin AS `r1_q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `r1_p0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `r1_p1`, ROW_NUMBER() OVER (ORDER BY CASE WHEN checked.rowid IS NULL THEN 1 ELSE 0 END, checked.rowid) AS position FROM `clinic`.`before` AS checked) AS `rows1` ON `rows1`.position = `rows0`.position GROUP BY `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`)
 
--- «disclosure/attacks/position_cells 10»
+-- «disclosure/attacks/position_cells 7»
 (SELECT STRAIGHT_JOIN `labels0`.`q0` AS `r0_q0`, `labels0`.`q1` AS `r0_q1`, `labels0`.`p0` AS `r0_p0`, `labels0`.`p1` AS `r0_p1`, `labels1`.`q0` AS `r1_q0`, `labels1`.`q1` AS `r1_q1`, `labels1`.`p0` AS `r1_p0`, `labels1`.`p1` AS `r1_p1`, SUM(people.row_count) AS possible FROM `kanon_run_placed_people` AS people JOIN (SELECT * FROM `kanon_run_placed0_cover0` LIMIT 18446744073709551615) AS `cover0_0` ON people.`q0` <=> `cover0_0`.value JOIN (SELECT * FROM `kanon_run_placed0_cover1` LIMIT 18446744073709551615) AS `cover0_1` ON people.`q1` <=> `cover0_1`.value JOIN (SELECT * FROM `kanon_run_placed0` LIMIT 18446744073709551615) AS `labels0` ON `cover0_0`.label <=> `labels0`.`q0` AND `cover0_1`.label <=> `labels0`.`q1` AND people.`p0` <=> `labels0`.`p0` AND people.`p1` <=> `labels0`.`p1` JOIN (SELECT * FROM `kanon_run_placed1_cover0` LIMIT 18446744073709551615) AS `cover1_0` ON people.`q0` <=> `cover1_0`.value JOIN (SELECT * FROM `kanon_run_placed1_cover1` LIMIT 18446744073709551615) AS `cover1_1` ON people.`q1` <=> `cover1_1`.value JOIN (SELECT * FROM `kanon_run_placed1` LIMIT 18446744073709551615) AS `labels1` ON `cover1_0`.label <=> `labels1`.`q0` AND `cover1_1`.label <=> `labels1`.`q1` AND people.`p0` <=> `labels1`.`p0` AND people.`p1` <=> `labels1`.`p1` GROUP BY `labels0`.`q0`, `labels0`.`q1`, `labels0`.`p0`, `labels0`.`p1`, `labels1`.`q0`, `labels1`.`q1`, `labels1`.`p0`, `labels1`.`p1`)
 
--- «disclosure/attacks/position_cells 11»
+-- «disclosure/attacks/position_cells 8»
 (SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, SUM(held) AS held, SUM(possible) AS possible FROM (SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, held, 0 AS possible FROM `kanon_run_with_placed` AS placed UNION ALL SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, 0 AS held, possible FROM `kanon_run_with_behind` AS behind) AS both_counts GROUP BY `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`)
 
 -- disclosure/attacks/position_cells
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-«frequency/all_found 1»
-«disclosure/attacks/unknown 11»
-«disclosure/attacks/unknown 12»
-«disclosure/attacks/position_cells 1»
-«disclosure/attacks/position_cells 2»
-«disclosure/attacks/unknown 14»
-«disclosure/attacks/position_cells 3»
-`kanon_run_with_placed` AS «disclosure/attacks/position_cells 4», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 10» SELECT DENSE_RANK() OVER (ORDER BY CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r0_p0` IS NULL THEN 1 ELSE 0 END, `r0_p0`, CASE WHEN `r0_p1` IS NULL THEN 1 ELSE 0 END, `r0_p1`) AS `class0`, DENSE_RANK() OVER (ORDER BY CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1`, CASE WHEN `r1_p0` IS NULL THEN 1 ELSE 0 END, `r1_p0`, CASE WHEN `r1_p1` IS NULL THEN 1 ELSE 0 END, `r1_p1`) AS `class1`, DENSE_RANK() OVER (ORDER BY CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1`) AS joint_class, held, possible FROM «disclosure/attacks/position_cells 11» AS cells LIMIT 200001;
+WITH `kanon_run_with_placed` AS «disclosure/attacks/position_cells 1», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 7» SELECT DENSE_RANK() OVER (ORDER BY CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r0_p0` IS NULL THEN 1 ELSE 0 END, `r0_p0`, CASE WHEN `r0_p1` IS NULL THEN 1 ELSE 0 END, `r0_p1`) AS `class0`, DENSE_RANK() OVER (ORDER BY CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1`, CASE WHEN `r1_p0` IS NULL THEN 1 ELSE 0 END, `r1_p0`, CASE WHEN `r1_p1` IS NULL THEN 1 ELSE 0 END, `r1_p1`) AS `class1`, DENSE_RANK() OVER (ORDER BY CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1`) AS joint_class, held, possible FROM «disclosure/attacks/position_cells 8» AS cells LIMIT 200001;
 
 -- disclosure/attacks/position_revealed
-«hierarchies/nesting 17»
-«hierarchies/coverage 17»
-«frequency/all_found 1»
-«disclosure/attacks/unknown 11»
-«disclosure/attacks/unknown 12»
-«disclosure/attacks/position_cells 1»
-«disclosure/attacks/position_cells 2»
-«disclosure/attacks/unknown 14»
-«disclosure/attacks/position_cells 3»
-`kanon_run_with_placed` AS «disclosure/attacks/position_cells 4», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 10» SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, people FROM (SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, SUM(held) AS held, SUM(CASE WHEN held < possible THEN held ELSE possible END) AS people FROM «disclosure/attacks/position_cells 11» AS cells GROUP BY `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`) AS joint_classes WHERE held < 3 AND people > 0 ORDER BY CASE WHEN held IS NULL THEN 1 ELSE 0 END, held, CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1` LIMIT 3;
+WITH `kanon_run_with_placed` AS «disclosure/attacks/position_cells 1», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 7» SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, people FROM (SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, SUM(held) AS held, SUM(CASE WHEN held < possible THEN held ELSE possible END) AS people FROM «disclosure/attacks/position_cells 8» AS cells GROUP BY `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`) AS joint_classes WHERE held < 3 AND people > 0 ORDER BY CASE WHEN held IS NULL THEN 1 ELSE 0 END, held, CASE WHEN `r0_q0` IS NULL THEN 1 ELSE 0 END, `r0_q0`, CASE WHEN `r0_q1` IS NULL THEN 1 ELSE 0 END, `r0_q1`, CASE WHEN `r1_q0` IS NULL THEN 1 ELSE 0 END, `r1_q0`, CASE WHEN `r1_q1` IS NULL THEN 1 ELSE 0 END, `r1_q1` LIMIT 3;
 
--- «hierarchies/nesting 21»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_ordered_values` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`;
 
--- «hierarchies/nesting 20»
-WITH `kanon_run_ordered_values` AS «hierarchies/nesting 21»,
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_3_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/nesting 23»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q0`) AS distinct_values) AS labelled)
-
--- «hierarchies/nesting 22»
-`kanon_run_lookup0` AS «hierarchies/nesting 23»
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_3_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
-«hierarchies/nesting 20»
-«hierarchies/nesting 22»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_3_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
-
--- «hierarchies/coverage 19»
-`kanon_run_lookup0` AS «hierarchies/nesting 23»,
-
--- «hierarchies/coverage 20»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q1`) AS distinct_values) AS labelled)
+SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_3_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/nesting 20»
-«hierarchies/coverage 19»
-`kanon_run_lookup1` AS «hierarchies/coverage 20»
-«hierarchies/coverage 4»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_3_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_3_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_3_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
-«hierarchies/coverage 6»;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_3_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_3_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_3_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
--- «disclosure/attacks/level_misses 20»
-(SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_ordered_labels` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-WITH `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»,
-`kanon_run_ordered_values` AS «hierarchies/nesting 21»,
-«hierarchies/nesting 22»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_ordered_labels` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_ordered_labels` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_3_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_3_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_3_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 20»
-«hierarchies/coverage 19»
-`kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_3_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_ordered_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_3_lookup0` WHERE value IS NULL OR NOT `l2` IS NULL UNION ALL SELECT value, LEFT(CAST(`l3` AS CHAR), 16383 DIV (CHAR_LENGTH(`l3`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_3_lookup0`) AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_ordered_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT«disclosure/attacks/cover 3» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_3_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/cover 5» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_3_lookup1`) AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/order
-«hierarchies/nesting 20»
-«hierarchies/coverage 19»
-`kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»,
-`kanon_run_ordered_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
-`kanon_run_lookup1` AS «hierarchies/coverage 20»,
-`kanon_run_ordered_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
-«disclosure/attacks/level_misses 18»
-«frequency/all_found 1»
-«disclosure/attacks/position_cells 2»
-`kanon_run_with_released_rows` AS (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«disclosure/attacks/position_cells 8» COLLATE utf8mb4_nopad_bin AS `p1`, checked.rowid AS row_id FROM `clinic`.`visits_release` AS checked), `kanon_run_with_released_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN row_id IS NULL THEN 1 ELSE 0 END, row_id) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS place FROM `kanon_run_with_released_rows` AS released_rows), `kanon_run_with_released_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS row_count, CAST(SUM(place) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS place FROM `kanon_run_with_released_places` AS released_places GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_source_rows` AS (SELECT STRAIGHT_JOIN `cover0`.label AS `q0`, `cover1`.label AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p1`, kanon_source.rowid AS row_id FROM `clinic`.`other` AS kanon_source JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_ordered_cover0` LIMIT 18446744073709551615) AS `cover0` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `cover0`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> cover0.kanon_digest JOIN (SELECT * FROM `kanon_run_ordered_cover1` LIMIT 18446744073709551615) AS `cover1` ON `kanon_source`.`age` <=> `cover1`.value), `kanon_run_with_source_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN row_id IS NULL THEN 1 ELSE 0 END, row_id) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS place FROM `kanon_run_with_source_rows` AS source_rows), `kanon_run_with_source_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS row_count, CAST(SUM(place) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS place FROM `kanon_run_with_source_places` AS source_places GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_compared` AS (SELECT STRAIGHT_JOIN ours.row_count AS row_count, ours.place AS ours, theirs.place AS theirs, ROW_NUMBER() OVER (PARTITION BY ours.`q0`, ours.`q1` ORDER BY CASE WHEN ours.`p0` IS NULL THEN 1 ELSE 0 END, ours.`p0`, CASE WHEN ours.`p1` IS NULL THEN 1 ELSE 0 END, ours.`p1`) AS position_in_class, COUNT(*) OVER (PARTITION BY ours.`q0`, ours.`q1`) AS groups_in_class FROM `kanon_run_with_released_groups` AS ours JOIN (SELECT * FROM `kanon_run_with_source_groups` LIMIT 18446744073709551615) AS `theirs` ON ours.`q0` <=> theirs.`q0` AND ours.`q1` <=> theirs.`q1` AND ours.`p0` <=> theirs.`p0` AND ours.`p1` <=> theirs.`p1`) SELECT SUM(CASE WHEN groups_in_class > 1 THEN row_count ELSE 0 END) AS examined, COUNT(*) AS groups_found, SUM(CASE WHEN position_in_class = 1 THEN 1 ELSE 0 END) AS classes, SUM(row_count * (ours - 0.5) * (theirs - 0.5)) AS product, SUM(row_count * (ours - 0.5) * (ours - 0.5)) AS our_spread, SUM(row_count * (theirs - 0.5) * (theirs - 0.5)) AS their_spread, (SELECT COUNT(*) FROM `kanon_run_with_released_rows` AS released_rows) AS released_there, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_with_released_groups` AS own JOIN (SELECT * FROM `kanon_run_with_released_groups` LIMIT 18446744073709551615) AS `again` ON own.`q0` <=> again.`q0` AND own.`q1` <=> again.`q1` AND own.`p0` <=> again.`p0` AND own.`p1` <=> again.`p1`) AS released_found, (SELECT COUNT(*) FROM `kanon_run_with_source_rows` AS source_rows) AS source_there, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_with_source_groups` AS own JOIN (SELECT * FROM `kanon_run_with_source_groups` LIMIT 18446744073709551615) AS `again` ON own.`q0` <=> again.`q0` AND own.`q1` <=> again.`q1` AND own.`p0` <=> again.`p0` AND own.`p1` <=> again.`p1`) AS source_found, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «frequency/all_found 2» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «frequency/all_found 3» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, «frequency/all_found 4» AS `found2`, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there3`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_ordered_values` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found3`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there4`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_ordered_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_ordered_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_ordered_labels`) AS `again1` ON own.`q1` <=> `again1`.value) AS `found4` FROM `kanon_run_with_compared` AS compared;
+WITH `kanon_run_with_released_rows` AS (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/position_cells 2» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«disclosure/attacks/position_cells 5» COLLATE utf8mb4_nopad_bin AS `p1`, checked.rowid AS row_id FROM `clinic`.`visits_release` AS checked), `kanon_run_with_released_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN row_id IS NULL THEN 1 ELSE 0 END, row_id) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS place FROM `kanon_run_with_released_rows` AS released_rows), `kanon_run_with_released_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS row_count, CAST(SUM(place) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS place FROM `kanon_run_with_released_places` AS released_places GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_source_rows` AS (SELECT STRAIGHT_JOIN `cover0`.label AS `q0`, `cover1`.label AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«frequency/raw 1» COLLATE utf8mb4_nopad_bin AS `p1`, kanon_source.rowid AS row_id FROM `clinic`.`other` AS kanon_source JOIN (SELECT *, CRC32(value) AS kanon_digest FROM `kanon_run_ordered_cover0` LIMIT 18446744073709551615) AS `cover0` ON LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> `cover0`.value AND CRC32(LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> cover0.kanon_digest JOIN (SELECT * FROM `kanon_run_ordered_cover1` LIMIT 18446744073709551615) AS `cover1` ON `kanon_source`.`age` <=> `cover1`.value), `kanon_run_with_source_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN row_id IS NULL THEN 1 ELSE 0 END, row_id) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS place FROM `kanon_run_with_source_rows` AS source_rows), `kanon_run_with_source_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS row_count, CAST(SUM(place) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS place FROM `kanon_run_with_source_places` AS source_places GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_compared` AS (SELECT STRAIGHT_JOIN ours.row_count AS row_count, ours.place AS ours, theirs.place AS theirs, ROW_NUMBER() OVER (PARTITION BY ours.`q0`, ours.`q1` ORDER BY CASE WHEN ours.`p0` IS NULL THEN 1 ELSE 0 END, ours.`p0`, CASE WHEN ours.`p1` IS NULL THEN 1 ELSE 0 END, ours.`p1`) AS position_in_class, COUNT(*) OVER (PARTITION BY ours.`q0`, ours.`q1`) AS groups_in_class FROM `kanon_run_with_released_groups` AS ours JOIN (SELECT * FROM `kanon_run_with_source_groups` LIMIT 18446744073709551615) AS `theirs` ON ours.`q0` <=> theirs.`q0` AND ours.`q1` <=> theirs.`q1` AND ours.`p0` <=> theirs.`p0` AND ours.`p1` <=> theirs.`p1`) SELECT SUM(CASE WHEN groups_in_class > 1 THEN row_count ELSE 0 END) AS examined, COUNT(*) AS groups_found, SUM(CASE WHEN position_in_class = 1 THEN 1 ELSE 0 END) AS classes, SUM(row_count * (ours - 0.5) * (theirs - 0.5)) AS product, SUM(row_count * (ours - 0.5) * (ours - 0.5)) AS our_spread, SUM(row_count * (theirs - 0.5) * (theirs - 0.5)) AS their_spread, (SELECT COUNT(*) FROM `kanon_run_with_released_rows` AS released_rows) AS released_there, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_with_released_groups` AS own JOIN (SELECT * FROM `kanon_run_with_released_groups` LIMIT 18446744073709551615) AS `again` ON own.`q0` <=> again.`q0` AND own.`q1` <=> again.`q1` AND own.`p0` <=> again.`p0` AND own.`p1` <=> again.`p1`) AS released_found, (SELECT COUNT(*) FROM `kanon_run_with_source_rows` AS source_rows) AS source_there, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_with_source_groups` AS own JOIN (SELECT * FROM `kanon_run_with_source_groups` LIMIT 18446744073709551615) AS `again` ON own.`q0` <=> again.`q0` AND own.`q1` <=> again.`q1` AND own.`p0` <=> again.`p0` AND own.`p1` <=> again.`p1`) AS source_found, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «frequency/all_found 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «frequency/all_found 2» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, «frequency/all_found 3» AS `found2`, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there3`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_ordered_values` AS own JOIN (SELECT * FROM `kanon_run_3_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_3_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found3`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there4`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_ordered_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_ordered_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_ordered_labels`) AS `again1` ON own.`q1` <=> `again1`.value) AS `found4` FROM `kanon_run_with_compared` AS compared;
 
--- «hierarchies/nesting 24»
-WITH `kanon_run_consistent_people` AS «hierarchies/nesting 21»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_ordered_cover1`;
 
--- «hierarchies/nesting 26»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_ordered_cover0`;
 
--- «hierarchies/nesting 25»
-`kanon_run_lookup0` AS «hierarchies/nesting 26»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_ordered_labels`;
 
--- hierarchies/nesting
-«hierarchies/nesting 24»
-«hierarchies/nesting 25»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_3_lookup1`;
 
--- «hierarchies/coverage 21»
-`kanon_run_lookup0` AS «hierarchies/nesting 26»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_3_lookup0`;
 
--- «hierarchies/coverage 23»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q1`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_ordered_values`;
 
--- «hierarchies/coverage 22»
-`kanon_run_lookup1` AS «hierarchies/coverage 23»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed1_cover1`;
 
--- hierarchies/coverage
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-«hierarchies/coverage 22»
-«hierarchies/coverage 4»
-UNION ALL
-«hierarchies/coverage 6»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed1_cover0`;
 
--- «disclosure/attacks/level_misses 21»
-WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed1`;
 
--- «disclosure/attacks/level_misses 22»
-`kanon_run_consistent_people` AS «hierarchies/nesting 21»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed0_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed0_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_placed_people`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_consistent_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_consistent_rows` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, `l2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 21»
-«disclosure/attacks/level_misses 22»
-«hierarchies/nesting 25»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_consistent_rows` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 AND `known0` + `known1` + `known2` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_consistent_rows` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-`kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»
-SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_0_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_consistent_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 1» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_consistent_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_consistent_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_consistent_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_consistent_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_consistent_rows`) AS released ON vectors.`label0` <=> released.`q0`;
 
 -- «disclosure/attacks/consistent 1»
-`kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 23»,
-
--- «disclosure/attacks/consistent 3»
-`kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/consistent 4»
-`kanon_run_consistent_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-
--- «disclosure/attacks/consistent 5»
-`kanon_run_consistent_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/consistent 6»
-`kanon_run_consistent_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_consistent_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_consistent_rows`) AS released ON vectors.`label0` <=> released.`q0`)
-
--- «disclosure/attacks/consistent 8»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
-
--- «disclosure/attacks/consistent 9»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_rows` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_rows`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistent_rows`) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/consistent 7»
-SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges
-
 -- disclosure/attacks/consistent
-«hierarchies/nesting 24»
-«disclosure/attacks/consistent 1»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/consistent 7»;
-
--- «disclosure/attacks/graph 1»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, FIRST_VALUE(place) OVER (PARTITION BY person ORDER BY CASE WHEN place IS NULL THEN 1 ELSE 0 END, place ASC) AS low, FIRST_VALUE(place) OVER (PARTITION BY person ORDER BY place DESC) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 50001
+SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 2» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges;
 
 -- disclosure/attacks/graph
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/graph 1»;
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, FIRST_VALUE(place) OVER (PARTITION BY person ORDER BY CASE WHEN place IS NULL THEN 1 ELSE 0 END, place ASC) AS low, FIRST_VALUE(place) OVER (PARTITION BY person ORDER BY place DESC) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 50001;
 
--- «disclosure/attacks/counted 52»
+-- «disclosure/attacks/counted 16»
 (SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `vectors`.`q0`, `vectors`.`q1`) AS matched)
 
--- «disclosure/attacks/counted 51»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM «disclosure/attacks/counted 52» AS cases
-
 -- disclosure/attacks/counted
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/counted 51»;
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 2» AS `found1` FROM «disclosure/attacks/counted 16» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 52» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 16» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 17»
 (SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `released`.`q0`, `released`.`q1`) AS matched)
 
--- «disclosure/attacks/counted 53»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM «disclosure/attacks/counted 54» AS cases
-
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 21»
-«disclosure/attacks/level_misses 22»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/counted 53»;
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 1» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 2» AS `found1` FROM «disclosure/attacks/counted 17» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 24»
-«hierarchies/coverage 21»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 54» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 17» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «hierarchies/nesting 27»
-WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_labelled1`;
 
--- «hierarchies/nesting 29»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_labelled0`;
 
--- «hierarchies/nesting 28»
-`kanon_run_lookup0` AS «hierarchies/nesting 29»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_rows`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_people`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_minimal0_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
-«hierarchies/nesting 27»
-«hierarchies/nesting 28»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
-
--- «hierarchies/coverage 24»
-`kanon_run_lookup0` AS «hierarchies/nesting 29»,
-
--- «hierarchies/coverage 26»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
-
--- «hierarchies/coverage 25»
-`kanon_run_lookup1` AS «hierarchies/coverage 26»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/nesting 27»
-«hierarchies/coverage 24»
-«hierarchies/coverage 25»
-«hierarchies/coverage 1»
+«hierarchies/coverage 7»
 UNION ALL
 «hierarchies/coverage 6»;
 
--- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 26»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_minimal0_labels` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- frequency/all_found
-«hierarchies/nesting 27»
-«hierarchies/coverage 24»
-«frequency/all_found 5»
-`kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 13»
-SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_minimal0_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_labels`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_minimal0_labels`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`;
-
--- «disclosure/attacks/level_misses 23»
-WITH `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 13»,
-
--- «disclosure/attacks/level_misses 24»
-`kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
+SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_minimal0_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_labels`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_minimal0_labels`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 23»
-«disclosure/attacks/level_misses 24»
-«hierarchies/nesting 28»
-SELECT SUM(CASE WHEN `known0` = 0 THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_minimal0_labels` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `known2` = 0 THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1`, MAX(`at2`) AS `known2` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_minimal0_labels` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1`, 0 AS `at2` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 0 AS `at1`, 1 AS `at2` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 23»
-«disclosure/attacks/level_misses 24»
-«hierarchies/coverage 25»
-SELECT SUM(CASE WHEN `known0` = 0 THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q1` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_minimal0_labels` UNION ALL SELECT LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_lookup1` UNION ALL SELECT LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_lookup1`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q1` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_minimal0_labels` UNION ALL SELECT LEFT«disclosure/attacks/cover 3» COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_0_lookup1` UNION ALL SELECT LEFT«disclosure/attacks/cover 5» COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_0_lookup1`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
--- «disclosure/attacks/numbered_counts 1»
-`kanon_run_minimal0_numbered` AS (SELECT `q0`, `q1`, DENSE_RANK() OVER (ORDER BY CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`) AS class_number, DENSE_RANK() OVER (ORDER BY CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0`) AS value_number, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END AS missing, 1 AS protected_value, row_count FROM `kanon_run_minimal0_labels`)
+-- disclosure/attacks/numbered
+CREATE TEMPORARY TABLE `kanon_run_minimal0_numbered` AS SELECT `q0`, `q1`, DENSE_RANK() OVER (ORDER BY CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`) AS class_number, DENSE_RANK() OVER (ORDER BY CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0`) AS value_number, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END AS missing, 1 AS protected_value, row_count FROM `kanon_run_minimal0_labels`;
 
 -- disclosure/attacks/numbered_counts
-«disclosure/attacks/level_misses 23»
-«disclosure/attacks/numbered_counts 1»
 SELECT class_number, value_number, missing, protected_value, row_count FROM `kanon_run_minimal0_numbered` LIMIT 10001;
-
--- «disclosure/attacks/cells 1»
-`kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 13»,
 
 -- «disclosure/attacks/cells 3»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
 -- «disclosure/attacks/cells 2»
-(LEFT(CAST(`lookup0`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> classes.`q0` AND LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/cells 3» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/cells 3» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383)) COLLATE utf8mb4_nopad_bin <=> classes.`q1`)
+(CAST(CASE WHEN REPLACE«disclosure/attacks/cells 3» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/cells 3» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup1`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup1`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383))
+
+-- «disclosure/attacks/cells 1»
+((LEFT(CAST(`lookup0`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> classes.`q0` AND LEFT«disclosure/attacks/cells 2» COLLATE utf8mb4_nopad_bin <=> classes.`q1`) AND CRC32(LEFT(CAST(`lookup0`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest)
+
+-- «disclosure/attacks/cells 4»
+(LEFT«disclosure/attacks/cells 2» COLLATE utf8mb4_nopad_bin)
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 27»
-«hierarchies/coverage 24»
-«frequency/all_found 5»
-«disclosure/attacks/cells 1»
-«disclosure/attacks/numbered_counts 1»
-SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number AS class_number, `lookup0`.`l0` AS finer, SUM(vectors.row_count) AS cell_rows FROM `kanon_run_minimal0_people` AS vectors JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value LEFT JOIN (SELECT *, CRC32(`q0`) AS kanon_digest FROM (SELECT DISTINCT `q0`, `q1`, class_number FROM `kanon_run_minimal0_numbered`) AS classes LIMIT 18446744073709551615) AS `classes` ON «disclosure/attacks/cells 2» AND CRC32(LEFT(CAST(`lookup0`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest GROUP BY classes.class_number, `lookup0`.`l0`) AS cells LIMIT 10001;
+SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number AS class_number, `lookup0`.`l0` AS finer, SUM(vectors.row_count) AS cell_rows FROM `kanon_run_minimal0_people` AS vectors JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value LEFT JOIN (SELECT *, CRC32(`q0`) AS kanon_digest, CRC32(`q1`) AS kanon_digest1 FROM (SELECT DISTINCT `q0`, `q1`, class_number FROM `kanon_run_minimal0_numbered`) AS classes LIMIT 18446744073709551615) AS `classes` ON «disclosure/attacks/cells 1» AND CRC32«disclosure/attacks/cells 4» <=> classes.kanon_digest1 GROUP BY classes.class_number, `lookup0`.`l0`) AS cells LIMIT 10001;
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 27»
-«hierarchies/coverage 24»
-«frequency/all_found 5»
-«disclosure/attacks/cells 1»
-«disclosure/attacks/numbered_counts 1»
-SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number AS class_number, `lookup1`.`l0` AS finer, SUM(vectors.row_count) AS cell_rows FROM `kanon_run_minimal0_people` AS vectors JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value LEFT JOIN (SELECT *, CRC32(`q0`) AS kanon_digest FROM (SELECT DISTINCT `q0`, `q1`, class_number FROM `kanon_run_minimal0_numbered`) AS classes LIMIT 18446744073709551615) AS `classes` ON «disclosure/attacks/cells 2» AND CRC32(LEFT(CAST(`lookup0`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup0`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest GROUP BY classes.class_number, `lookup1`.`l0`) AS cells LIMIT 10001;
+SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number AS class_number, `lookup1`.`l0` AS finer, SUM(vectors.row_count) AS cell_rows FROM `kanon_run_minimal0_people` AS vectors JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value LEFT JOIN (SELECT *, CRC32(`q0`) AS kanon_digest, CRC32(`q1`) AS kanon_digest1 FROM (SELECT DISTINCT `q0`, `q1`, class_number FROM `kanon_run_minimal0_numbered`) AS classes LIMIT 18446744073709551615) AS `classes` ON «disclosure/attacks/cells 1» AND CRC32«disclosure/attacks/cells 4» <=> classes.kanon_digest1 GROUP BY classes.class_number, `lookup1`.`l0`) AS cells LIMIT 10001;
 
--- «hierarchies/nesting 30»
-WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_minimal0_numbered`;
 
--- «hierarchies/nesting 32»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_minimal0_labels`;
 
--- «hierarchies/nesting 31»
-`kanon_run_lookup0` AS «hierarchies/nesting 32»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_minimal0_people`;
 
--- hierarchies/nesting
-«hierarchies/nesting 30»
-«hierarchies/nesting 31»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_guessed0__people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/coverage 27»
-`kanon_run_lookup0` AS «hierarchies/nesting 32»,
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, `l1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 28»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
--- hierarchies/coverage
-«hierarchies/nesting 30»
-«hierarchies/coverage 27»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 6»;
+-- disclosure/attacks/people
+CREATE TEMPORARY TABLE `kanon_run_guessed0__each` AS SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`;
 
--- «disclosure/attacks/level_misses 25»
-WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
-
--- «disclosure/attacks/level_misses 26»
-`kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_guessed0__labels0` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 25»
-«disclosure/attacks/level_misses 26»
-«hierarchies/nesting 31»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_guessed0__labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_guessed0__labels0` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
--- «disclosure/attacks/unknown 17»
-(SELECT value, LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l1` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0`)
+-- «disclosure/attacks/cover 7»
+(SELECT value, LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` WHERE value IS NULL OR NOT `l1` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0`)
 
--- «disclosure/attacks/unknown 16»
-`kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_guessed0_0_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 7» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»,
-
--- «disclosure/attacks/unknown 19»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_guessed0_0_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label;
 
 -- disclosure/attacks/unknown
-«disclosure/attacks/level_misses 25»
-«disclosure/attacks/level_misses 26»
-«hierarchies/coverage 27»
-«disclosure/attacks/unknown 16»
-«disclosure/attacks/unknown 18»
-`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_guessed0__labels0` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_guessed0_0_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_guessed0_0_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/guessed 1»
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_guessed0_0_labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_guessed0__each` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_guessed0_0_labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_guessed0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_guessed0__labels0`) AS released ON vectors.`label0` <=> released.`q0`;
+
+-- disclosure/attacks/candidates
+CREATE TEMPORARY TABLE `kanon_run_guessed0__candidates0` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_guessed0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`;
+
+-- disclosure/attacks/believed
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs0` AS SELECT STRAIGHT_JOIN candidates.`q0` AS `q0`, candidates.`q1` AS `q1`, candidates.`p0` AS value, candidates.matches AS prior, listed.people AS people, CAST(candidates.matches AS DOUBLE) / CAST(SUM(candidates.matches) OVER (PARTITION BY candidates.`q0`, candidates.`q1`) AS DOUBLE) AS belief FROM `kanon_run_guessed0__candidates0` AS candidates JOIN (SELECT `q0`, `q1`, SUM(row_count) AS people FROM `kanon_run_guessed0__people` GROUP BY `q0`, `q1`) AS listed ON candidates.`q0` <=> listed.`q0` AND candidates.`q1` <=> listed.`q1` WHERE NOT candidates.`p0` IS NULL;
+
+-- «disclosure/attacks/learned 1»
 (CAST(CAST(prior AS DOUBLE) * (1 + SUM(people * belief) OVER (PARTITION BY value, `q0`)) * 1 AS DOUBLE) / (1 + SUM(people * belief) OVER (PARTITION BY value)) * (1 + SUM(people * belief) OVER (PARTITION BY value, `q1`)) * 1 AS DOUBLE)
 
+-- disclosure/attacks/learned
+CREATE TEMPORARY TABLE `kanon_run_guessed0_learned1` AS SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/learned 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs0`;
+
+-- disclosure/attacks/beliefs
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs1` AS SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned1`;
+
+-- disclosure/attacks/learned
+CREATE TEMPORARY TABLE `kanon_run_guessed0_learned2` AS SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/learned 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs1`;
+
+-- disclosure/attacks/beliefs
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs2` AS SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned2`;
+
+-- disclosure/attacks/learned
+CREATE TEMPORARY TABLE `kanon_run_guessed0_learned3` AS SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/learned 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs2`;
+
+-- disclosure/attacks/beliefs
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs3` AS SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned3`;
+
+-- disclosure/attacks/learned
+CREATE TEMPORARY TABLE `kanon_run_guessed0_learned4` AS SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/learned 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs3`;
+
+-- disclosure/attacks/beliefs
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs4` AS SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned4`;
+
+-- disclosure/attacks/learned
+CREATE TEMPORARY TABLE `kanon_run_guessed0_learned5` AS SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/learned 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs4`;
+
+-- disclosure/attacks/beliefs
+CREATE TEMPORARY TABLE `kanon_run_guessed0_beliefs5` AS SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned5`;
+
 -- disclosure/attacks/guessed
-«hierarchies/nesting 30»
-«hierarchies/coverage 27»
-«disclosure/attacks/unknown 18»
-`kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
-`kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
-«disclosure/attacks/unknown 16»
-`kanon_run_guessed0_0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_guessed0__each` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»,
-`kanon_run_guessed0_0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_guessed0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_guessed0__labels0`) AS released ON vectors.`label0` <=> released.`q0`),
-`kanon_run_guessed0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_guessed0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
-`kanon_run_guessed0_beliefs0` AS (SELECT STRAIGHT_JOIN candidates.`q0` AS `q0`, candidates.`q1` AS `q1`, candidates.`p0` AS value, candidates.matches AS prior, listed.people AS people, CAST(candidates.matches AS DOUBLE) / CAST(SUM(candidates.matches) OVER (PARTITION BY candidates.`q0`, candidates.`q1`) AS DOUBLE) AS belief FROM `kanon_run_guessed0__candidates0` AS candidates JOIN (SELECT `q0`, `q1`, SUM(row_count) AS people FROM `kanon_run_guessed0__people` GROUP BY `q0`, `q1`) AS listed ON candidates.`q0` <=> listed.`q0` AND candidates.`q1` <=> listed.`q1` WHERE NOT candidates.`p0` IS NULL),
-`kanon_run_guessed0_learned1` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs0`),
-`kanon_run_guessed0_beliefs1` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned1`),
-`kanon_run_guessed0_learned2` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs1`),
-`kanon_run_guessed0_beliefs2` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned2`),
-`kanon_run_guessed0_learned3` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs2`),
-`kanon_run_guessed0_beliefs3` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned3`),
-`kanon_run_guessed0_learned4` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs3`),
-`kanon_run_guessed0_beliefs4` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned4`),
-`kanon_run_guessed0_learned5` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs4`),
-`kanon_run_guessed0_beliefs5` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned5`)
-SELECT STRAIGHT_JOIN SUM(people.row_count) AS examined, SUM(CASE WHEN guesses.belief >= guesses.strongest - 1.00000000000000006e-09 THEN CAST(people.row_count AS DOUBLE) / guesses.equally_strong ELSE 0 END) AS guessed_right, SUM(CASE WHEN guesses.prior = guesses.most THEN CAST(people.row_count AS DOUBLE) / guesses.equally_frequent ELSE 0 END) AS usually_right, SUM(CAST(people.row_count AS DOUBLE) * guesses.belief) AS believed, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_guessed0__people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_guessed0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_guessed0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_guessed0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_guessed0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_guessed0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1` FROM `kanon_run_guessed0__people` AS people JOIN (SELECT `q0`, `q1`, value, belief, prior, strongest, most, SUM(CASE WHEN belief >= strongest - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY `q0`, `q1`) AS equally_strong, SUM(CASE WHEN prior = most THEN 1 ELSE 0 END) OVER (PARTITION BY `q0`, `q1`) AS equally_frequent FROM (SELECT `q0`, `q1`, value, belief, prior, FIRST_VALUE(belief) OVER (PARTITION BY `q0`, `q1` ORDER BY belief DESC) AS strongest, FIRST_VALUE(prior) OVER (PARTITION BY `q0`, `q1` ORDER BY prior DESC) AS most FROM `kanon_run_guessed0_beliefs5`) AS compared) AS guesses ON people.`q0` <=> guesses.`q0` AND people.`q1` <=> guesses.`q1` AND people.`p0` = guesses.value;
+SELECT STRAIGHT_JOIN SUM(people.row_count) AS examined, SUM(CASE WHEN guesses.belief >= guesses.strongest - 1.00000000000000006e-09 THEN CAST(people.row_count AS DOUBLE) / guesses.equally_strong ELSE 0 END) AS guessed_right, SUM(CASE WHEN guesses.prior = guesses.most THEN CAST(people.row_count AS DOUBLE) / guesses.equally_frequent ELSE 0 END) AS usually_right, SUM(CAST(people.row_count AS DOUBLE) * guesses.belief) AS believed, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_guessed0__people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_guessed0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_guessed0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_guessed0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_guessed0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_guessed0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1` FROM `kanon_run_guessed0__people` AS people JOIN (SELECT `q0`, `q1`, value, belief, prior, strongest, most, SUM(CASE WHEN belief >= strongest - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY `q0`, `q1`) AS equally_strong, SUM(CASE WHEN prior = most THEN 1 ELSE 0 END) OVER (PARTITION BY `q0`, `q1`) AS equally_frequent FROM (SELECT `q0`, `q1`, value, belief, prior, FIRST_VALUE(belief) OVER (PARTITION BY `q0`, `q1` ORDER BY belief DESC) AS strongest, FIRST_VALUE(prior) OVER (PARTITION BY `q0`, `q1` ORDER BY prior DESC) AS most FROM `kanon_run_guessed0_beliefs5`) AS compared) AS guesses ON people.`q0` <=> guesses.`q0` AND people.`q1` <=> guesses.`q1` AND people.`p0` = guesses.value;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs5`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_learned5`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs4`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_learned4`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs3`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_learned3`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs2`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_learned2`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_learned1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_beliefs0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_0_labelled1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_0_labelled0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0__candidates0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_0_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0_0_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0__labels0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0__each`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_guessed0__people`;
 
 -- frequency/population/persons
 SELECT COUNT(*) AS row_count, COUNT(DISTINCT `checked`.`person`) AS different FROM `clinic`.`census` AS checked;
 
--- «frequency/population/moving 1»
-(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS person, COUNT(*) AS row_count FROM `clinic`.`census` AS kanon_source WHERE NOT LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_population0` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin;
+
+-- frequency/population/by_person
+CREATE TEMPORARY TABLE `kanon_run_persons0` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS person, COUNT(*) AS row_count FROM `clinic`.`census` AS kanon_source WHERE NOT LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- frequency/population/moving
-WITH `kanon_run_persons0` AS «frequency/population/moving 1»
 SELECT COUNT(*) AS moving FROM (SELECT person FROM `kanon_run_persons0` GROUP BY person HAVING COUNT(*) > 1) AS several;
 
 -- frequency/population/persons
 SELECT COUNT(*) AS row_count, COUNT(DISTINCT `checked`.`person`) AS different FROM `clinic`.`other_census` AS checked;
 
--- «frequency/population/moving 2»
-(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS person, COUNT(*) AS row_count FROM `clinic`.`other_census` AS kanon_source WHERE NOT LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_population1` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other_census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin;
+
+-- frequency/population/by_person
+CREATE TEMPORARY TABLE `kanon_run_persons1` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS person, COUNT(*) AS row_count FROM `clinic`.`other_census` AS kanon_source WHERE NOT LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin IS NULL GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(CAST(`kanon_source`.`person` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`kanon_source`.`person` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
 -- frequency/population/moving
-WITH `kanon_run_persons1` AS «frequency/population/moving 2»
 SELECT COUNT(*) AS moving FROM (SELECT person FROM `kanon_run_persons1` GROUP BY person HAVING COUNT(*) > 1) AS several;
 
--- «hierarchies/range 2»
-(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin)
-
--- «hierarchies/range 1»
-WITH `kanon_run_population0` AS «hierarchies/range 2»,
-
--- «hierarchies/range 4»
-(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other_census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin)
-
--- «hierarchies/range 3»
-`kanon_run_population1` AS «hierarchies/range 4»,
+-- frequency/population/known
+CREATE TEMPORARY TABLE `kanon_run_known` AS SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`;
 
 -- hierarchies/range
-«hierarchies/range 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`)
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_known`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 33»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, `l1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- hierarchies/nesting
-«hierarchies/range 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-`kanon_run_lookup0` AS «hierarchies/nesting 33»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE `kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
--- «hierarchies/coverage 29»
-`kanon_run_lookup0` AS «hierarchies/nesting 33»,
+-- frequency/population/labels
+CREATE TEMPORARY TABLE `kanon_run_labels0` AS SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label;
 
--- «hierarchies/coverage 30»
-(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
-
--- hierarchies/coverage
-«hierarchies/range 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 30»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 2»;
-
--- «frequency/population/ambiguous 1»
-`kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
-
--- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 30»,
-
--- «frequency/population/ambiguous 3»
-(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label)
+-- frequency/population/labels
+CREATE TEMPORARY TABLE `kanon_run_labels1` AS SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label;
 
 -- frequency/population/ambiguous
-«hierarchies/range 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-«frequency/population/ambiguous 1»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-`kanon_run_labels1` AS «frequency/population/ambiguous 3»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_labels0` GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_labels1` GROUP BY label) AS meant;
 
--- «frequency/all_found 7»
+-- «frequency/population/classes 1»
 (SELECT `q0`, LEFT(CAST(CAST(written.q0 AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(written.q0 AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, `q1`, LEFT(CAST(CAST(written.q1 AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(written.q1 AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT DISTINCT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1` FROM `clinic`.`other` AS checked) AS written)
 
--- «frequency/all_found 6»
-(SELECT labelled.*, CASE WHEN `l0` IN ('*') AND `l1` IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
+-- frequency/population/classes
+CREATE TEMPORARY TABLE `kanon_run_classes` AS SELECT labelled.*, CASE WHEN `l0` IN ('*') AND `l1` IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/population/classes 1» AS labelled;
 
--- «frequency/all_found 8»
+-- frequency/population/meaning
+CREATE TEMPORARY TABLE `kanon_run_meaning0` AS SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label;
+
+-- frequency/population/meaning
+CREATE TEMPORARY TABLE `kanon_run_meaning1` AS SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label;
+
+-- «frequency/all_found 4»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_population0` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «frequency/all_found 9»
+-- «frequency/all_found 5»
 (SELECT STRAIGHT_JOIN COUNT(*) FROM `kanon_run_classes` AS own JOIN (SELECT DISTINCT `l0` AS value FROM `kanon_run_classes`) AS `again0` ON own.`l0` <=> `again0`.value JOIN (SELECT DISTINCT `l1` AS value FROM `kanon_run_classes`) AS `again1` ON own.`l1` <=> `again1`.value)
 
 -- frequency/all_found
-«hierarchies/range 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-`kanon_run_classes` AS «frequency/all_found 6»
-SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_population1` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS whole) AS `there2`, «frequency/all_found 9» AS `found2`;
+SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`, «frequency/all_found 4» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_population1` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS whole) AS `there2`, «frequency/all_found 5» AS `found2`;
 
--- «frequency/population/overlap 1»
-`kanon_run_population0` AS «hierarchies/range 2»,
+-- frequency/population/matched
+CREATE TEMPORARY TABLE `kanon_run_matched0` AS SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, kanon_source.person AS person, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_persons0` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label, kanon_source.person;
 
--- «frequency/population/overlap 2»
-`kanon_run_meaning0` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
-
--- «frequency/population/overlap 3»
-`kanon_run_labels1` AS «frequency/population/ambiguous 3»,
-
--- «frequency/population/overlap 4»
-(SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label)
+-- frequency/population/matched
+CREATE TEMPORARY TABLE `kanon_run_matched1` AS SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, kanon_source.person AS person, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_persons1` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label, kanon_source.person;
 
 -- frequency/population/overlap
-WITH `kanon_run_classes` AS «frequency/all_found 6»,
-«frequency/population/overlap 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 2»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-«frequency/population/overlap 3»
-`kanon_run_meaning1` AS «frequency/population/overlap 4»
 SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM `kanon_run_classes` WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT `l0`, `l1` FROM `kanon_run_classes` WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM `kanon_run_meaning0` GROUP BY value HAVING COUNT(*) > 1) AS `several0`) + (SELECT COUNT(*) FROM (SELECT value FROM `kanon_run_meaning1` GROUP BY value HAVING COUNT(*) > 1) AS `several1`) AS several;
 
--- «frequency/population/coverage 1»
-`kanon_run_classes` AS «frequency/all_found 6»,
-
--- «frequency/population/coverage 2»
-`kanon_run_meaning1` AS «frequency/population/overlap 4»,
+-- frequency/population/matches
+CREATE TEMPORARY TABLE `kanon_run_matches1` AS SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_population1` AS vectors JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label;
 
 -- frequency/population/coverage
-WITH `kanon_run_population1` AS «hierarchies/range 4»,
-«frequency/population/overlap 1»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 2»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-«frequency/population/overlap 3»
-«frequency/population/coverage 2»
-`kanon_run_matches1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_population1` AS vectors JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label)
 SELECT (SELECT COUNT(*) FROM `kanon_run_population1`) AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_matches1` GROUP BY `v0`, `v1`) AS counted;
 
--- «hierarchies/range 6»
-(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_widths_records` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/range 5»
-WITH `kanon_run_widths_records` AS «hierarchies/range 6»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_widths_population0` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/range 7»
-`kanon_run_widths_population0` AS «hierarchies/range 2»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_widths_population1` AS SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other_census` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/range 8»
-`kanon_run_widths_population1` AS «hierarchies/range 4»,
+-- frequency/population/known
+CREATE TEMPORARY TABLE `kanon_run_widths_known` AS SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_widths_records` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_widths_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_widths_population1`;
 
--- «hierarchies/range 9»
-(SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_widths_records` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_widths_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_widths_population1`)
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE `kanon_run_widths_domain1` «engines/scratch/domain 1»;
+
+-- engines/scratch/load
+INSERT INTO `kanon_run_widths_domain1` VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*');
 
 -- hierarchies/range
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
-`kanon_run_widths_known` AS «hierarchies/range 9»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_widths_known`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 34»
-`kanon_run_widths_known` AS «hierarchies/range 9»,
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_widths_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/nesting 35»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE `kanon_run_widths_lookup1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_widths_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
 -- hierarchies/nesting
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
-«hierarchies/nesting 34»
-`kanon_run_widths_lookup0` AS «hierarchies/nesting 35»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 31»
-`kanon_run_widths_lookup0` AS «hierarchies/nesting 35»,
-
--- «hierarchies/coverage 32»
-`kanon_run_widths_lookup1` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_widths_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
-
 -- hierarchies/coverage
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
-«hierarchies/nesting 34»
-«hierarchies/coverage 31»
-`kanon_run_widths_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 32»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_widths_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_widths_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
--- «evaluate/achieved 11»
-WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
-
 -- «evaluate/achieved 12»
-`kanon_run_matched0` AS (SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, kanon_source.person AS person, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_persons0` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label, kanon_source.person),
-
--- «evaluate/achieved 13»
-`kanon_run_persons1` AS «frequency/population/moving 2»,
-
--- «evaluate/achieved 14»
-`kanon_run_matched1` AS (SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, kanon_source.person AS person, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_persons1` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label, kanon_source.person),
-
--- «evaluate/achieved 15»
-`kanon_run_widths_records` AS «hierarchies/range 6»,
-
--- «evaluate/achieved 16»
 ((0.00000000000000000e+00 + CASE WHEN classes.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.label_size AS DOUBLE)) END + CASE WHEN classes.`x1` IS NULL THEN 0 ELSE LN(CAST(`sizes1`.label_size AS DOUBLE)) END) AS DOUBLE)
 
--- «evaluate/achieved 17»
+-- «evaluate/achieved 13»
 (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, 1 AS row_count FROM `clinic`.`other` AS checked)
 
+-- «evaluate/achieved 15»
+(SELECT *, CRC32(LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS kanon_digest, CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) AS kanon_digest1 FROM (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes LIMIT 18446744073709551615)
+
+-- «evaluate/achieved 16»
+((LEFT(CAST(matched.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> LEFT(CAST(classes.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(classes.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AND LEFT(CAST(matched.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin <=> LEFT(CAST(classes.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(classes.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) AND CRC32(LEFT(CAST(matched.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest)
+
+-- «evaluate/achieved 14»
+(SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, CAST(NULL AS CHAR) AS unit, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, matched.person, matched.row_count FROM `kanon_run_matched0` AS matched JOIN «evaluate/achieved 15» AS `classes` ON «evaluate/achieved 16» AND CRC32(LEFT(CAST(matched.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest1 UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_persons0` AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted)
+
+-- «evaluate/achieved 17»
+(SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, CAST(NULL AS CHAR) AS unit, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, matched.person, matched.row_count FROM `kanon_run_matched1` AS matched JOIN «evaluate/achieved 15» AS `classes` ON «evaluate/achieved 16» AND CRC32(LEFT(CAST(matched.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest1 UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_persons1` AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted)
+
 -- «evaluate/achieved 18»
-(SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, CAST(NULL AS CHAR) AS unit, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, matched.person, matched.row_count FROM `kanon_run_matched0` AS matched JOIN (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> matched.`l0` AND classes.`l1` <=> matched.`l1` UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_persons0` AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted)
-
--- «evaluate/achieved 19»
-(SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, CAST(NULL AS CHAR) AS unit, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, matched.person, matched.row_count FROM `kanon_run_matched1` AS matched JOIN (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> matched.`l0` AND classes.`l1` <=> matched.`l1` UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_persons1` AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted)
-
--- «evaluate/achieved 20»
 (SELECT label AS code, MAX(label_size) AS label_size FROM (SELECT LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, `s0` AS label_size FROM `kanon_run_widths_lookup0` AS meant UNION ALL SELECT LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, `s1` AS label_size FROM `kanon_run_widths_lookup0` AS meant UNION ALL SELECT LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_size FROM `kanon_run_widths_lookup0` AS meant) AS labelled WHERE NOT label IS NULL GROUP BY label)
 
--- «evaluate/achieved 21»
+-- «evaluate/achieved 19»
 (SELECT label AS code, MAX(label_size) AS label_size FROM (SELECT LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, `s0` AS label_size FROM `kanon_run_widths_lookup1` AS meant UNION ALL SELECT LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, `s1` AS label_size FROM `kanon_run_widths_lookup1` AS meant UNION ALL SELECT LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 4 AS label_size FROM `kanon_run_widths_lookup1` AS meant) AS labelled WHERE NOT label IS NULL GROUP BY label)
 
 -- evaluate/achieved
-«evaluate/achieved 11»
-«frequency/population/overlap 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 2»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-«frequency/population/overlap 3»
-«frequency/population/coverage 2»
-«evaluate/achieved 12»
-«evaluate/achieved 13»
-«evaluate/achieved 14»
-«evaluate/achieved 15»
-«hierarchies/range 7»
-«hierarchies/range 8»
-«hierarchies/nesting 34»
-«hierarchies/coverage 31»
-`kanon_run_widths_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 32»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`m0` AS `m0`, classes.`m1` AS `m1`, classes.`m2_own` AS `m2_own`, classes.`m3` AS `m3`, CAST«evaluate/achieved 16» / 1.38629436111989057e+00 AS class_loss FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2_own`) AS `m2_own`, MAX(pooled.`m3`) AS `m3` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `x0`, `x1`, `m0`, `m1`, `m2_own`, NULL AS `m3` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2_own`) AS `m2_own` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `x0`, `x1`, NULL AS `m0`, NULL AS `m1`, NULL AS `m2_own` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, `m0`, `m1`, `m2_own` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, NULL, NULL, `m3` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 19» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes LEFT JOIN «evaluate/achieved 20» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 21» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`m0` AS `m0`, classes.`m1` AS `m1`, classes.`m2_own` AS `m2_own`, classes.`m3` AS `m3`, CAST«evaluate/achieved 12» / 1.38629436111989057e+00 AS class_loss FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2_own`) AS `m2_own`, MAX(pooled.`m3`) AS `m3` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `x0`, `x1`, `m0`, `m1`, `m2_own`, NULL AS `m3` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2_own`) AS `m2_own` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `x0`, `x1`, NULL AS `m0`, NULL AS `m1`, NULL AS `m2_own` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 13» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, `m0`, `m1`, `m2_own` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 14» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, NULL, NULL, `m3` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes LEFT JOIN «evaluate/achieved 18» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 19» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- verbs/warnings/repeats
 SELECT COUNT(*) AS row_count, COUNT(`kanon_source`.`person`) AS `filled0`, COUNT(DISTINCT `kanon_source`.`person`) AS `distinct_values0` FROM `clinic`.`other` AS kanon_source;
 
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_lookup1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_lookup0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_domain1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_known`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_population1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_population0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_widths_records`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_matches1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_matched1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_matched0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_meaning1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_meaning0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_persons1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_population1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_persons0`;
+
 -- hierarchies/range
-WITH `kanon_run_population0` AS «hierarchies/range 2»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_population0`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 36»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, `l1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- hierarchies/nesting
-«hierarchies/range 1»
-`kanon_run_lookup0` AS «hierarchies/nesting 36»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE `kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
--- «hierarchies/coverage 33»
-`kanon_run_lookup0` AS «hierarchies/nesting 36»,
+-- frequency/population/labels
+CREATE TEMPORARY TABLE `kanon_run_labels0` AS SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label;
 
--- «hierarchies/coverage 34»
-(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
+-- frequency/population/labels
+CREATE TEMPORARY TABLE `kanon_run_labels1` AS SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label;
 
--- hierarchies/coverage
-«hierarchies/range 1»
-«hierarchies/coverage 33»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 34»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 2»;
-
--- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 34»,
-
--- «frequency/all_found 11»
-(SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
+-- frequency/population/classes
+CREATE TEMPORARY TABLE `kanon_run_classes` AS SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/population/classes 1» AS labelled;
 
 -- frequency/all_found
-«hierarchies/range 1»
-«hierarchies/coverage 33»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/all_found 10»
-`kanon_run_classes` AS «frequency/all_found 11»
-SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS whole) AS `there1`, «frequency/all_found 9» AS `found1`;
+SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`, «frequency/all_found 4» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS whole) AS `there1`, «frequency/all_found 5» AS `found1`;
 
--- «evaluate/achieved 22»
-(SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`)
+-- frequency/population/matched
+CREATE TEMPORARY TABLE `kanon_run_matched0` AS SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_population0` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label;
+
+-- «evaluate/achieved 20»
+(SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM «evaluate/achieved 13» AS frequency GROUP BY `q0`, `q1`)
 
 -- evaluate/achieved
-«hierarchies/range 1»
-«hierarchies/coverage 33»
-`kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
-`kanon_run_classes` AS «frequency/all_found 11»,
-«frequency/population/overlap 2»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/all_found 10»
-`kanon_run_labels1` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label),
-«frequency/population/coverage 2»
-`kanon_run_matched0` AS (SELECT STRAIGHT_JOIN `meaning0`.label AS `l0`, `meaning1`.label AS `l1`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_run_population0` AS kanon_source JOIN (SELECT * FROM `kanon_run_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON kanon_source.q0 <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON kanon_source.q1 <=> `meaning1`.value GROUP BY `meaning0`.label, `meaning1`.label)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0` FROM «evaluate/achieved 22» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, CAST(NULL AS CHAR) AS person, matched.row_count FROM `kanon_run_matched0` AS matched JOIN (SELECT * FROM `kanon_run_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> matched.`l0` AND classes.`l1` <=> matched.`l1` UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT CAST(NULL AS CHAR) AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_population0` AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0` FROM «evaluate/achieved 20» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT `q0`, `q1`, person AS value_code, 0 AS reference_share, row_count FROM (SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, CAST(NULL AS CHAR) AS person, matched.row_count FROM `kanon_run_matched0` AS matched JOIN «evaluate/achieved 15» AS `classes` ON «evaluate/achieved 16» AND CRC32(LEFT(CAST(matched.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(matched.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) <=> classes.kanon_digest1 UNION ALL SELECT STRAIGHT_JOIN classes.`q0`, classes.`q1`, everybody.person, everybody.row_count FROM `kanon_run_classes` AS classes CROSS JOIN (SELECT CAST(NULL AS CHAR) AS person, CAST(COALESCE(SUM(row_count), 0) AS SIGNED) AS row_count FROM `kanon_run_population0` AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS CHAR) AS person, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_classes`) AS counted) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- verbs/warnings/repeats
 SELECT COUNT(*) AS row_count, COUNT(`kanon_source`.`person`) AS `filled0`, COUNT(DISTINCT `kanon_source`.`person`) AS `distinct_values0`, COUNT(`kanon_source`.`weight`) AS `filled1`, COUNT(DISTINCT `kanon_source`.`weight`) AS `distinct_values1`, COUNT(CAST(`kanon_source`.`seen` AS DATETIME(6))) AS `filled2`, COUNT(DISTINCT CAST(`kanon_source`.`seen` AS DATETIME(6))) AS `distinct_values2` FROM `clinic`.`other` AS kanon_source;
@@ -3431,76 +2993,44 @@ SELECT SUM(CASE WHEN value_code IS NULL THEN row_count WHEN row_count > 0 THEN 1
 -- frequency/encode
 CREATE TEMPORARY TABLE `kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c0` AS `code0`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
 
--- «evaluate/node 23»
+-- «evaluate/node 24»
 (`m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1)
 
--- «evaluate/node 22»
-(CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END)
-
--- «evaluate/node 24»
-(CASE WHEN «evaluate/node 23» THEN 0 ELSE class_rows END)
-
--- «evaluate/node 26»
-(CASE WHEN (`m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE)) THEN `m0_own` ELSE 0 END)
+-- «evaluate/node 23»
+(CASE WHEN «evaluate/node 24» THEN 1 ELSE 0 END)
 
 -- «evaluate/node 25»
-(SELECT classes.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, `m0_own` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM (SELECT `code0` AS `k0`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_run_present0` GROUP BY `code0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes)
+(CASE WHEN «evaluate/node 24» THEN 0 ELSE class_rows END)
+
+-- «evaluate/node 27»
+(CASE WHEN (`m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE)) THEN `m0_own` ELSE 0 END)
+
+-- «evaluate/node 26»
+(SELECT classes.*, SUM«evaluate/node 27» OVER () AS `m0` FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_run_frequency` GROUP BY `code0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, `m0_own` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share FROM (SELECT `code0` AS `k0`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_run_present0` GROUP BY `code0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes)
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 22» AS kept_classes, SUM«evaluate/node 24» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM «evaluate/node 25» AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 23» AS kept_classes, SUM«evaluate/node 25» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM «evaluate/node 26» AS classes;
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 22» AS kept_classes, SUM«evaluate/node 24» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM (SELECT classes.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0_own` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_run_frequency`) AS base UNION ALL SELECT NULL, class_rows, NULL, most_held, `m0_own` FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT value_code, value_rows, value_count, reference_share FROM (SELECT value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_run_present0` GROUP BY value_code) AS counted) AS ranked) AS judged) AS pooled) AS classes) AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 23» AS kept_classes, SUM«evaluate/node 25» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS `padding_0` FROM (SELECT classes.*, SUM«evaluate/node 27» OVER () AS `m0` FROM (SELECT MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0_own` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_run_frequency`) AS base UNION ALL SELECT NULL, class_rows, NULL, most_held, `m0_own` FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT value_code, value_rows, value_count, reference_share FROM (SELECT value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_run_present0` GROUP BY value_code) AS counted) AS ranked) AS judged) AS pooled) AS classes) AS classes;
 
 -- evaluate/achieved
-SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN `m0_own` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0_own` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 25» AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN `m0_own` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0_own` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_own` >= class_size AND `m0_own` > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 24» THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 26» AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 22» AS kept_classes, SUM«evaluate/node 24» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 23» THEN class_rows * class_rows ELSE 0 END) AS `kept_squares`, SUM(class_rows * class_rows) AS `squares` FROM «evaluate/node 25» AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 23» AS kept_classes, SUM«evaluate/node 25» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 24» THEN class_rows * class_rows ELSE 0 END) AS `kept_squares`, SUM(class_rows * class_rows) AS `squares` FROM «evaluate/node 26» AS classes;
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0` FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0` FROM (SELECT `k0`, `z0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`z0`) AS `z0`, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `z0`, NULL AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `z0` FROM `kanon_run_frequency` GROUP BY `code0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m0_own` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`z0`) AS `z0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `z0` FROM (SELECT `code0` AS `k0`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`code0`) AS `z0` FROM `kanon_run_present0` GROUP BY `code0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS classes) AS flagged) AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0` FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0` FROM (SELECT `k0`, `z0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 24» THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, SUM«evaluate/node 27» OVER () AS `m0` FROM (SELECT pooled.`k0` AS `k0`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`z0`) AS `z0`, MAX(pooled.`m0_own`) AS `m0_own` FROM (SELECT `k0`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `z0`, NULL AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `z0` FROM `kanon_run_frequency` GROUP BY `code0`) AS base UNION ALL SELECT `k0`, NULL, class_rows, NULL, most_held, NULL, `m0_own` FROM (SELECT `k0`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`z0`) AS `z0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, value_code, value_rows, value_count, reference_share, `z0` FROM (SELECT `code0` AS `k0`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`code0`) AS `z0` FROM `kanon_run_present0` GROUP BY `code0`, value_code) AS counted) AS ranked GROUP BY `k0`) AS judged) AS pooled GROUP BY pooled.`k0` HAVING COUNT(*) = 2) AS classes) AS classes) AS flagged) AS classes;
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 22» AS kept_classes, SUM«evaluate/node 24» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 23» THEN CAST(class_rows AS DOUBLE) ELSE 0 END) AS `kept_vectors`, SUM(CAST(class_rows AS DOUBLE)) AS `vectors` FROM «evaluate/node 25» AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 23» AS kept_classes, SUM«evaluate/node 25» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 24» THEN CAST(class_rows AS DOUBLE) ELSE 0 END) AS `kept_vectors`, SUM(CAST(class_rows AS DOUBLE)) AS `vectors` FROM «evaluate/node 26» AS classes;
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS unknown_rows FROM `clinic`.`other` AS checked WHERE `checked`.`person` IS NULL;
 
 -- evaluate/achieved
-«evaluate/achieved 11»
-«frequency/population/overlap 1»
-«hierarchies/range 3»
-`kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 29»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 2»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 2»
-«frequency/population/overlap 3»
-«frequency/population/coverage 2»
-«evaluate/achieved 12»
-«evaluate/achieved 13»
-«evaluate/achieved 14»
-«evaluate/achieved 15»
-«hierarchies/range 7»
-«hierarchies/range 8»
-«hierarchies/nesting 34»
-«hierarchies/coverage 31»
-`kanon_run_widths_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 32»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows2` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`all_size` AS `all_size`, classes.`m0` AS `m0`, classes.`m1_own` AS `m1_own`, classes.`m2` AS `m2`, CAST«evaluate/achieved 16» / 1.38629436111989057e+00 AS class_loss FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1_own`) AS `m1_own`, MAX(pooled.`m2`) AS `m2` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, `x0`, `x1`, `m0`, `m1_own`, NULL AS `m2` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1_own`) AS `m1_own` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, `x0`, `x1`, NULL AS `m0`, NULL AS `m1_own` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 7» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, `m0`, `m1_own` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, NULL, NULL, `m2` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 19» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes LEFT JOIN «evaluate/achieved 20» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 21» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows2` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`all_size` AS `all_size`, classes.`m0` AS `m0`, classes.`m1_own` AS `m1_own`, classes.`m2` AS `m2`, CAST«evaluate/achieved 12» / 1.38629436111989057e+00 AS class_loss FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1_own`) AS `m1_own`, MAX(pooled.`m2`) AS `m2` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, `x0`, `x1`, `m0`, `m1_own`, NULL AS `m2` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`all_size`) AS `all_size`, MAX(pooled.`x0`) AS `x0`, MAX(pooled.`x1`) AS `x1`, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1_own`) AS `m1_own` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `all_size`, `x0`, `x1`, NULL AS `m0`, NULL AS `m1_own` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 8» AS frequency GROUP BY `q0`, `q1`) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, `m0`, `m1_own` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 14» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, NULL, NULL, NULL, `m2` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes LEFT JOIN «evaluate/achieved 18» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 19» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- engines/scratch/domain
 CREATE TEMPORARY TABLE `kanon_run_domain0` «engines/scratch/domain 1»;
@@ -3513,7 +3043,7 @@ INSERT INTO `kanon_run_domain0` VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
+CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
@@ -3526,11 +3056,11 @@ UNION ALL
 -- frequency/encode
 CREATE TEMPORARY TABLE `kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
 
--- «evaluate/node 27»
+-- «evaluate/node 28»
 (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT STRAIGHT_JOIN classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN classes.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.label_size AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS classes LEFT JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`x0` = `sizes0`.code) AS widened)
 
 -- evaluate/node
-SELECT STRAIGHT_JOIN 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN class_rows * `y0` ELSE 0 END) AS `covered_0` FROM «evaluate/node 27» AS classes JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`z0` = `sizes0`.code;
+SELECT STRAIGHT_JOIN 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN class_rows * `y0` ELSE 0 END) AS `covered_0` FROM «evaluate/node 28» AS classes JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`z0` = `sizes0`.code;
 
 -- evaluate/achieved
 SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` > 1.20000000000000016e-06 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` > 1.20000000000000016e-06 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, CAST((0.00000000000000000e+00 + CASE WHEN classes.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.label_size AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS class_loss FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS classes LEFT JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`x0` = `sizes0`.code) AS widened) AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
@@ -3542,7 +3072,7 @@ SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` > 1.20000000000000016
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0` FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0` FROM (SELECT `k0`, `z0`, `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN classes.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.label_size AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS class_loss FROM (SELECT `code0` AS `k0`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS classes LEFT JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`x0` = `sizes0`.code) AS widened) AS classes) AS flagged) AS classes;
 
 -- evaluate/node
-SELECT STRAIGHT_JOIN 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN CAST(class_rows AS DOUBLE) * `y0` ELSE 0 END) AS `kept_vectors`, SUM(CAST(class_rows AS DOUBLE) * `y0`) AS `vectors` FROM «evaluate/node 27» AS classes JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`z0` = `sizes0`.code;
+SELECT STRAIGHT_JOIN 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN CAST(class_rows AS DOUBLE) * `y0` ELSE 0 END) AS `kept_vectors`, SUM(CAST(class_rows AS DOUBLE) * `y0`) AS `vectors` FROM «evaluate/node 28» AS classes JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON classes.`z0` = `sizes0`.code;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_domain0`;
@@ -3550,129 +3080,132 @@ DROP TABLE IF EXISTS `kanon_run_domain0`;
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) >= 0 AND CAST(`checked`.`weight` AS DOUBLE) < 1e300 THEN 0 ELSE 1 END) AS unusable, SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) > 0 THEN 1 ELSE 0 END) AS positive FROM `clinic`.`survey` AS checked;
 
--- «hierarchies/range 11»
+-- «hierarchies/range 2»
 (SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `s`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
 
--- «hierarchies/range 10»
-WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 11»,
+-- «hierarchies/range 1»
+WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 2»,
 
--- «hierarchies/range 12»
+-- «hierarchies/range 3»
 `kanon_run_beliefs0_background` AS (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `s`, SUM(CAST(`checked`.`weight` AS DOUBLE)) AS weight FROM `clinic`.`survey` AS checked GROUP BY `checked`.`age`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin),
 
--- «hierarchies/range 13»
+-- «hierarchies/range 4»
 `kanon_run_beliefs0_joint` AS (SELECT `q0`, `q1`, `s`, SUM(weight) AS weight, CAST(SUM(held) AS SIGNED) AS held FROM (SELECT `q0`, `q1`, `s`, CAST(0 AS DOUBLE) AS weight, CAST(row_count AS SIGNED) AS held FROM `kanon_run_beliefs0_counted_source` UNION ALL SELECT `q0`, `q1`, `s`, weight, CAST(0 AS SIGNED) FROM `kanon_run_beliefs0_background`) AS known GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs0_vectors`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 37»
+-- «hierarchies/nesting 1»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 1»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 35»
-`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»,
+-- «hierarchies/coverage 8»
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 1»,
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 9»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
+«hierarchies/coverage 8»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 9»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_beliefs0_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_beliefs0_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
--- «frequency/population/ambiguous 4»
+-- «frequency/population/ambiguous 1»
 `kanon_run_beliefs0_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»,
+-- «frequency/population/ambiguous 2»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 9»,
 
--- «frequency/population/ambiguous 6»
+-- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
-«frequency/population/ambiguous 4»
+«hierarchies/coverage 8»
+«frequency/population/ambiguous 1»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 5»
-`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»
+«frequency/population/ambiguous 2»
+`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 3»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_beliefs0_labels0` GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_beliefs0_labels1` GROUP BY label) AS meant;
 
--- «disclosure/beliefs/shared 1»
-`kanon_run_beliefs0_classes` AS «frequency/all_found 6»,
-
 -- «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_meaning0` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs0_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
+(SELECT labelled.*, CASE WHEN `l0` IN ('*') AND `l1` IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/population/classes 1» AS labelled)
+
+-- «disclosure/beliefs/shared 1»
+`kanon_run_beliefs0_classes` AS «disclosure/beliefs/shared 2»,
 
 -- «disclosure/beliefs/shared 3»
-`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»,
+`kanon_run_beliefs0_meaning0` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs0_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
 
 -- «disclosure/beliefs/shared 4»
-`kanon_run_beliefs0_meaning1` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs0_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
+`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 3»,
 
 -- «disclosure/beliefs/shared 5»
-`kanon_run_beliefs0_matches` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_beliefs0_vectors` AS vectors JOIN (SELECT * FROM `kanon_run_beliefs0_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_beliefs0_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label),
+`kanon_run_beliefs0_meaning1` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs0_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
 
 -- «disclosure/beliefs/shared 6»
+`kanon_run_beliefs0_matches` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_beliefs0_vectors` AS vectors JOIN (SELECT * FROM `kanon_run_beliefs0_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_beliefs0_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_beliefs0_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label),
+
+-- «disclosure/beliefs/shared 7»
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs0_matches` UNION ALL SELECT STRAIGHT_JOIN vectors.`q0`, classes.`q0`, vectors.`q1`, classes.`q1` FROM `kanon_run_beliefs0_vectors` AS vectors CROSS JOIN (SELECT * FROM `kanon_run_beliefs0_classes` WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
-«frequency/population/ambiguous 4»
+«hierarchies/coverage 8»
+«frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
-«disclosure/beliefs/shared 2»
+«disclosure/beliefs/shared 3»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 5»
-«disclosure/beliefs/shared 3»
+«frequency/population/ambiguous 2»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
-`kanon_run_beliefs0_behind` AS «disclosure/beliefs/shared 6»
+«disclosure/beliefs/shared 6»
+`kanon_run_beliefs0_behind` AS «disclosure/beliefs/shared 7»
 SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_beliefs0_behind` GROUP BY `v0`, `v1` HAVING COUNT(*) > 1) AS several;
 
 -- «disclosure/beliefs/compared 1»
-`kanon_run_beliefs0_behind` AS «disclosure/beliefs/shared 6»,
+`kanon_run_beliefs0_behind` AS «disclosure/beliefs/shared 7»,
 
 -- «disclosure/beliefs/compared 3»
 (SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `s`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
@@ -3696,24 +3229,24 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 (SELECT `q0`, `q1`, `v0`, `v1`, of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE) / posterior_total ELSE 0 END AS posterior FROM `kanon_run_with_cells_of_person_of_15` AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
-«frequency/population/ambiguous 4»
+«hierarchies/coverage 8»
+«frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
-«disclosure/beliefs/shared 2»
+«disclosure/beliefs/shared 3»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 5»
-«disclosure/beliefs/shared 3»
+«frequency/population/ambiguous 2»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
+«disclosure/beliefs/shared 6»
 «disclosure/beliefs/compared 1»
 «disclosure/beliefs/compared 2»
 «disclosure/beliefs/compared 4»
@@ -3733,24 +3266,24 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 (SELECT `q0`, `q1`, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM `kanon_run_with_persons_of_20` AS persons GROUP BY `q0`, `q1`)
 
 -- disclosure/beliefs/summary
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
-«frequency/population/ambiguous 4»
+«hierarchies/coverage 8»
+«frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
-«disclosure/beliefs/shared 2»
+«disclosure/beliefs/shared 3»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 5»
-«disclosure/beliefs/shared 3»
+«frequency/population/ambiguous 2»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
+«disclosure/beliefs/shared 6»
 «disclosure/beliefs/compared 1»
 «disclosure/beliefs/compared 2»
 «disclosure/beliefs/compared 4»
@@ -3762,118 +3295,118 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT `q0`, `q1`, held, 0 AS is_behind FROM `kanon_run_beliefs0_joint` UNION ALL SELECT `v0`, `v1`, 0 AS held, 1 AS is_behind FROM `kanon_run_beliefs0_behind`) AS every_vector GROUP BY `q0`, `q1` HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM `kanon_run_beliefs0_judged`;
 
--- «hierarchies/range 14»
-WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
+-- «hierarchies/range 5»
+WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 2»,
 
--- «hierarchies/range 15»
+-- «hierarchies/range 6»
 `kanon_run_beliefs1_joint` AS (SELECT `q0`, `q1`, `s`, SUM(weight) AS weight, CAST(SUM(held) AS SIGNED) AS held FROM (SELECT `q0`, `q1`, `s`, CAST(row_count AS DOUBLE) AS weight, CAST(row_count AS SIGNED) AS held FROM `kanon_run_beliefs1_counted_source`) AS known GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs1_vectors`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 38»
+-- «hierarchies/nesting 2»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 2»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 37»
-`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»,
+-- «hierarchies/coverage 10»
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 2»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 11»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 10»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 11»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_beliefs1_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_beliefs1_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 `kanon_run_beliefs1_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»,
+-- «frequency/population/ambiguous 5»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 11»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-«frequency/population/ambiguous 7»
+«hierarchies/coverage 10»
+«frequency/population/ambiguous 4»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 8»
-`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 6»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_beliefs1_labels0` GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_beliefs1_labels1` GROUP BY label) AS meant;
 
--- «disclosure/beliefs/shared 7»
-`kanon_run_beliefs1_classes` AS «frequency/all_found 6»,
-
 -- «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_meaning0` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs1_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
+`kanon_run_beliefs1_classes` AS «disclosure/beliefs/shared 2»,
 
 -- «disclosure/beliefs/shared 9»
-`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»,
+`kanon_run_beliefs1_meaning0` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs1_labels0` AS labels JOIN (SELECT DISTINCT `l0` AS label FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
 
 -- «disclosure/beliefs/shared 10»
-`kanon_run_beliefs1_meaning1` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs1_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
+`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 11»
-`kanon_run_beliefs1_matches` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_beliefs1_vectors` AS vectors JOIN (SELECT * FROM `kanon_run_beliefs1_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_beliefs1_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label),
+`kanon_run_beliefs1_meaning1` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_beliefs1_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
 
 -- «disclosure/beliefs/shared 12»
+`kanon_run_beliefs1_matches` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `v0`, classes.`q0` AS `q0`, vectors.`q1` AS `v1`, classes.`q1` AS `q1`, vectors.row_count AS row_count FROM `kanon_run_beliefs1_vectors` AS vectors JOIN (SELECT * FROM `kanon_run_beliefs1_meaning0` LIMIT 18446744073709551615) AS `meaning0` ON vectors.`q0` <=> `meaning0`.value JOIN (SELECT * FROM `kanon_run_beliefs1_meaning1` LIMIT 18446744073709551615) AS `meaning1` ON vectors.`q1` <=> `meaning1`.value JOIN (SELECT * FROM `kanon_run_beliefs1_classes` WHERE is_top = 0) AS classes ON classes.`l0` <=> `meaning0`.label AND classes.`l1` <=> `meaning1`.label),
+
+-- «disclosure/beliefs/shared 13»
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs1_matches` UNION ALL SELECT STRAIGHT_JOIN vectors.`q0`, classes.`q0`, vectors.`q1`, classes.`q1` FROM `kanon_run_beliefs1_vectors` AS vectors CROSS JOIN (SELECT * FROM `kanon_run_beliefs1_classes` WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-«frequency/population/ambiguous 7»
-«disclosure/beliefs/shared 7»
+«hierarchies/coverage 10»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
+«disclosure/beliefs/shared 9»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 8»
-«disclosure/beliefs/shared 9»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
-`kanon_run_beliefs1_behind` AS «disclosure/beliefs/shared 12»
+«disclosure/beliefs/shared 12»
+`kanon_run_beliefs1_behind` AS «disclosure/beliefs/shared 13»
 SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_beliefs1_behind` GROUP BY `v0`, `v1` HAVING COUNT(*) > 1) AS several;
 
 -- «disclosure/beliefs/compared 9»
-`kanon_run_beliefs1_behind` AS «disclosure/beliefs/shared 12»,
+`kanon_run_beliefs1_behind` AS «disclosure/beliefs/shared 13»,
 
 -- «disclosure/beliefs/compared 10»
 `kanon_run_beliefs1_counted_table` AS «disclosure/beliefs/compared 3»,
@@ -3897,23 +3430,23 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 (SELECT `q0`, `q1`, `v0`, `v1`, of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE) / posterior_total ELSE 0 END AS posterior FROM `kanon_run_with_cells_of_person_of_14` AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-«frequency/population/ambiguous 7»
-«disclosure/beliefs/shared 7»
+«hierarchies/coverage 10»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
+«disclosure/beliefs/shared 9»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 8»
-«disclosure/beliefs/shared 9»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
+«disclosure/beliefs/shared 12»
 «disclosure/beliefs/compared 9»
 «disclosure/beliefs/compared 10»
 «disclosure/beliefs/compared 11»
@@ -3927,23 +3460,23 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 (SELECT `q0`, `q1`, of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(CASE WHEN held > 0 AND posterior > 9.00000000999999994e-01 AND prior <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN people > held AND posterior < 9.99999900000000073e-03 AND prior >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS exposed FROM `kanon_run_beliefs1_believed` GROUP BY of_person, `q0`, `q1`, `v0`, `v1`)
 
 -- disclosure/beliefs/summary
-«hierarchies/range 14»
-«hierarchies/range 15»
+«hierarchies/range 5»
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-«frequency/population/ambiguous 7»
-«disclosure/beliefs/shared 7»
+«hierarchies/coverage 10»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
+«disclosure/beliefs/shared 9»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 8»
-«disclosure/beliefs/shared 9»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
+«disclosure/beliefs/shared 12»
 «disclosure/beliefs/compared 9»
 «disclosure/beliefs/compared 10»
 «disclosure/beliefs/compared 11»
@@ -3956,24 +3489,24 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT `q0`, `q1`, held, 0 AS is_behind FROM `kanon_run_beliefs1_joint` UNION ALL SELECT `v0`, `v1`, 0 AS held, 1 AS is_behind FROM `kanon_run_beliefs1_behind`) AS every_vector GROUP BY `q0`, `q1` HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM `kanon_run_beliefs1_judged`;
 
 -- evaluate/achieved
-«hierarchies/range 10»
-«hierarchies/range 12»
-«hierarchies/range 13»
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/range 4»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 35»
-«frequency/population/ambiguous 4»
+«hierarchies/coverage 8»
+«frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
-«disclosure/beliefs/shared 2»
+«disclosure/beliefs/shared 3»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 5»
-«disclosure/beliefs/shared 3»
+«frequency/population/ambiguous 2»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
+«disclosure/beliefs/shared 6»
 «disclosure/beliefs/compared 1»
 «disclosure/beliefs/compared 2»
 «disclosure/beliefs/compared 4»
@@ -3983,23 +3516,23 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»,
-`kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
-«hierarchies/range 15»
+`kanon_run_beliefs1_counted_source` AS «hierarchies/range 2»,
+«hierarchies/range 6»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-«frequency/population/ambiguous 7»
-«disclosure/beliefs/shared 7»
+«hierarchies/coverage 10»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
+«disclosure/beliefs/shared 9»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 8»
-«disclosure/beliefs/shared 9»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
+«disclosure/beliefs/shared 12»
 «disclosure/beliefs/compared 9»
 «disclosure/beliefs/compared 10»
 `kanon_run_with_cells_of_36` AS «disclosure/beliefs/compared 12»,
@@ -4009,98 +3542,101 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 `kanon_run_beliefs1_believed` AS (SELECT `q0`, `q1`, `v0`, `v1`, of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE) / posterior_total ELSE 0 END AS posterior FROM `kanon_run_with_cells_of_person_of_36` AS cells_of_person WHERE of_person = 0 OR people > 0),
 `kanon_run_with_persons_of_41` AS «disclosure/beliefs/summary 4»,
 `kanon_run_beliefs1_judged` AS (SELECT `q0`, `q1`, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM `kanon_run_with_persons_of_41` AS persons GROUP BY `q0`, `q1`)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m0_second`) AS `m0_second`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m1_second`) AS `m1_second` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `m0`, `m0_second`, NULL AS `m1`, NULL AS `m1_second` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m0_second`) AS `m0_second` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0`, NULL AS `m0_second` FROM «evaluate/achieved 22» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0`, `m0_second` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS `m0`, MAX(exposed) AS `m0_second` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM `kanon_run_beliefs0_judged`) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, `m1`, `m1_second` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS `m1`, MAX(exposed) AS `m1_second` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM `kanon_run_beliefs1_judged`) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE class_rows END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m0_second`) AS `m0_second`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m1_second`) AS `m1_second` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, `m0`, `m0_second`, NULL AS `m1`, NULL AS `m1_second` FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m0_second`) AS `m0_second` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0`, NULL AS `m0_second` FROM «evaluate/achieved 20» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0`, `m0_second` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS `m0`, MAX(exposed) AS `m0_second` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM `kanon_run_beliefs0_judged`) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, NULL, NULL, `m1`, `m1_second` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS `m1`, MAX(exposed) AS `m1_second` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM `kanon_run_beliefs1_judged`) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+
+-- «hierarchies/range 7»
+(SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin)
 
 -- hierarchies/range
-WITH `kanon_run_consistency_records` AS «hierarchies/range 6»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 7»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistency_records`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 39»
-WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
+-- «hierarchies/nesting 3»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 7»,
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 4»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistency_records` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
-«hierarchies/nesting 39»
-`kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»
+«hierarchies/nesting 3»
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 4»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 39»
-`kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»,
+-- «hierarchies/coverage 12»
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 4»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 13»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistency_records` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_consistency_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
-«hierarchies/nesting 39»
-«hierarchies/coverage 39»
+«hierarchies/nesting 3»
+«hierarchies/coverage 12»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 13»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_consistency_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_consistency_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 `kanon_run_consistency_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup0` AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»,
+-- «frequency/population/ambiguous 8»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 13»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup1` AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 39»
-«hierarchies/coverage 39»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 3»
+«hierarchies/coverage 12»
+«frequency/population/ambiguous 7»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 11»
-`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 9»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_consistency_labels0` GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_run_consistency_labels1` GROUP BY label) AS meant;
 
--- «frequency/all_found 12»
+-- «frequency/all_found 6»
 (SELECT `kanon_source`.`age` AS `q0`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin)
 
 -- frequency/all_found
-«hierarchies/nesting 39»
-«hierarchies/coverage 39»
+«hierarchies/nesting 3»
+«hierarchies/coverage 12»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 11»
-`kanon_run_consistency_rows` AS «frequency/all_found 12»
+«frequency/population/ambiguous 8»
+`kanon_run_consistency_rows` AS «frequency/all_found 6»
 SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`visits` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistency_records` AS own JOIN (SELECT * FROM `kanon_run_consistency_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_consistency_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistency_rows` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistency_rows`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistency_rows`) AS `again1` ON own.`q1` <=> `again1`.value) AS `found1`;
 
 -- «evaluate/consistency/sizes 1»
 `kanon_run_consistency_numbered` AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`) AS SIGNED) AS vector, `q0`, `q1`, row_count FROM `kanon_run_consistency_records` AS counted),
 
 -- «evaluate/consistency/sizes 2»
-`kanon_run_consistency_classes` AS «frequency/all_found 6»,
+`kanon_run_consistency_classes` AS «disclosure/beliefs/shared 2»,
 
 -- «evaluate/consistency/sizes 3»
-`kanon_run_consistency_rows` AS «frequency/all_found 12»,
+`kanon_run_consistency_rows` AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 4»
 (SELECT STRAIGHT_JOIN classes.`q0` AS `q0`, classes.`q1` AS `q1`, classes.`l0` AS `l0`, classes.`l1` AS `l1`, CASE WHEN classes.is_top = 1 THEN CAST(0 AS SIGNED) ELSE CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN classes.`l0` IS NULL THEN 1 ELSE 0 END, classes.`l0`, CASE WHEN classes.`l1` IS NULL THEN 1 ELSE 0 END, classes.`l1`) AS SIGNED) END AS place, counted.row_count AS row_count FROM `kanon_run_consistency_classes` AS classes JOIN (SELECT * FROM `kanon_run_consistency_rows` LIMIT 18446744073709551615) AS `counted` ON classes.`q0` <=> counted.`q0` AND classes.`q1` <=> counted.`q1`)
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 39»
+«hierarchies/nesting 3»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4117,7 +3653,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS vectors) AS vec
 `kanon_run_consistency_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.vector AS vector, vectors.row_count AS row_count, vectors.`q1` AS `q1`, meaning.label AS `l0` FROM `kanon_run_consistency_numbered` AS vectors JOIN (SELECT * FROM `kanon_run_consistency_meaning0` LIMIT 18446744073709551615) AS `meaning` ON vectors.`q0` <=> meaning.value JOIN (SELECT DISTINCT `l0` FROM `kanon_run_consistency_shown` WHERE place > 0) AS released ON meaning.label <=> released.`l0`),
 
 -- «evaluate/consistency/summary 4»
-`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»,
+`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 9»,
 
 -- «evaluate/consistency/summary 5»
 `kanon_run_consistency_meaning1` AS (SELECT STRAIGHT_JOIN labels.value AS value, labels.label AS label FROM `kanon_run_consistency_labels1` AS labels JOIN (SELECT DISTINCT `l1` AS label FROM `kanon_run_consistency_classes` WHERE is_top = 0) AS written ON labels.label <=> written.label),
@@ -4132,13 +3668,13 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS vectors) AS vec
 `kanon_run_consistency_edges` AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 39»
+«hierarchies/nesting 3»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 39»
-«frequency/population/ambiguous 10»
+«hierarchies/coverage 12»
+«frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 `kanon_run_consistency_domain1` AS (
@@ -4147,7 +3683,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4155,10 +3691,10 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistency_numbered` AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistency_shown` AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY CASE WHEN place IS NULL THEN 1 ELSE 0 END, place) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY CASE WHEN vector IS NULL THEN 1 ELSE 0 END, vector) AS row_edge FROM `kanon_run_consistency_edges` AS edges) AS beside;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 39»
+«hierarchies/nesting 3»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 39»
-«frequency/population/ambiguous 10»
+«hierarchies/coverage 12»
+«frequency/population/ambiguous 7»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
@@ -4170,7 +3706,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4178,13 +3714,13 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, FIRST_VALUE(place) OVER (PARTITION BY vector ORDER BY CASE WHEN place IS NULL THEN 1 ELSE 0 END, place ASC) AS low, FIRST_VALUE(place) OVER (PARTITION BY vector ORDER BY place DESC) AS high, place, released, records FROM `kanon_run_consistency_edges` AS edges) AS told GROUP BY own, low, high, place LIMIT 50001;
 
 -- evaluate/achieved
-WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
+WITH `kanon_run_consistency_classes` AS «disclosure/beliefs/shared 2»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-`kanon_run_consistency_records` AS «hierarchies/range 6»,
+`kanon_run_consistency_records` AS «hierarchies/range 7»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 39»
-«frequency/population/ambiguous 10»
+«hierarchies/coverage 12»
+«frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 `kanon_run_consistency_domain1` AS (
@@ -4193,7 +3729,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4201,12 +3737,12 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 `kanon_run_consistency_counted` AS (SELECT place, CAST(SUM(records) AS SIGNED) AS records, CAST(MIN(seen) AS SIGNED) AS fewest_rows FROM (SELECT place, records, SUM(released) OVER (PARTITION BY vector) AS seen FROM `kanon_run_consistency_edges` AS edges) AS beside GROUP BY place),
 `kanon_run_consistency_matches` AS (
 SELECT '0' AS `l0`, '0' AS `l1`)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2`) AS `m2`, MAX(pooled.`m3`) AS `m3` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0`, NULL AS `m1`, NULL AS `m2`, NULL AS `m3` FROM «evaluate/achieved 22» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0`, `m1`, `m2`, `m3` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS `m0`, MIN(fewest_rows) AS `m1`, MIN(records) AS `m2`, MIN(fewest_matches) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT STRAIGHT_JOIN shown.`q0` AS `q0`, shown.`q1` AS `q1`, 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS SIGNED), 0) AS fewest_matches, 1 AS row_count FROM `kanon_run_consistency_shown` AS shown LEFT JOIN (SELECT * FROM `kanon_run_consistency_counted` LIMIT 18446744073709551615) AS `counted` ON shown.place = counted.place LEFT JOIN (SELECT * FROM `kanon_run_consistency_matches` LIMIT 18446744073709551615) AS `matches` ON shown.place = CAST(matches.l0 AS SIGNED)) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled.`k0` AS `k0`, pooled.`k1` AS `k1`, MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled.`m0`) AS `m0`, MAX(pooled.`m1`) AS `m1`, MAX(pooled.`m2`) AS `m2`, MAX(pooled.`m3`) AS `m3` FROM (SELECT `k0`, `k1`, class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS `m0`, NULL AS `m1`, NULL AS `m2`, NULL AS `m3` FROM «evaluate/achieved 20» AS base UNION ALL SELECT `k0`, `k1`, NULL, class_rows, NULL, most_held, `m0`, `m1`, `m2`, `m3` FROM (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS `m0`, MIN(fewest_rows) AS `m1`, MIN(records) AS `m2`, MIN(fewest_matches) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT STRAIGHT_JOIN shown.`q0` AS `q0`, shown.`q1` AS `q1`, 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS SIGNED), 0) AS fewest_matches, 1 AS row_count FROM `kanon_run_consistency_shown` AS shown LEFT JOIN (SELECT * FROM `kanon_run_consistency_counted` LIMIT 18446744073709551615) AS `counted` ON shown.place = counted.place LEFT JOIN (SELECT * FROM `kanon_run_consistency_matches` LIMIT 18446744073709551615) AS `matches` ON shown.place = CAST(matches.l0 AS SIGNED)) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS judged) AS pooled GROUP BY pooled.`k0`, pooled.`k1` HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 14»
 WITH `kanon_run_raw0` AS (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin),
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 15»
 (
 SELECT 'a' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
@@ -4214,501 +3750,328 @@ SELECT 'it''s' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
 SELECT 'b\\' AS `l0`, 'w' AS `l1`, 'z' AS `l2`, '*' AS `l3`)
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 16»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS found LEFT JOIN (SELECT *, CRC32(`l0`) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 17»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive0` AS labels JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 41»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»
-«hierarchies/coverage 44»;
+«hierarchies/coverage 14»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 15»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 16»
+«hierarchies/coverage 17»;
 
--- «evaluate/achieved 23»
-`kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM «evaluate/achieved 9» AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts)
+-- «evaluate/achieved 21»
+`kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM «evaluate/achieved 10» AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts)
 
--- «evaluate/achieved 24»
+-- «evaluate/achieved 22»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `group1`, `group_share1`, `group2`, `group_share2`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null.`reference_share` ELSE reference.`reference_share` END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null.`group1` ELSE reference.`group1` END AS `group1`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share1` ELSE reference.`group_share1` END AS `group_share1`, CASE WHEN held.value_code IS NULL THEN of_null.`group2` ELSE reference.`group2` END AS `group2`, CASE WHEN held.value_code IS NULL THEN of_null.`group_share2` ELSE reference.`group_share2` END AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT *, CRC32(reference_value) AS kanon_digest FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin = reference.reference_value AND CRC32(LEFT(CAST(held.value_code AS CHAR), 16383 DIV (CHAR_LENGTH(held.value_code) <= 16383)) COLLATE utf8mb4_nopad_bin) = reference.kanon_digest CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN `group1` END) AS `group1`, MAX(CASE WHEN reference_value IS NULL THEN `group_share1` END) AS `group_share1`, MAX(CASE WHEN reference_value IS NULL THEN `group2` END) AS `group2`, MAX(CASE WHEN reference_value IS NULL THEN `group_share2` END) AS `group_share2` FROM `kanon_run_reference0` AS every_value) AS of_null) AS counted) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 41»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»,
-«evaluate/achieved 23»
-«evaluate/achieved 24»;
+«hierarchies/coverage 14»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 15»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 16»,
+«evaluate/achieved 21»
+«evaluate/achieved 22»;
 
--- «hierarchies/nesting 42»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS distinct_values) AS labelled)
+-- «hierarchies/nesting 6»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 11» COLLATE utf8mb4_nopad_bin AS `l1`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l2` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 41»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»
+-- «hierarchies/nesting 5»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 6»
 
 -- hierarchies/nesting
-«hierarchies/coverage 41»
-«hierarchies/nesting 41»
+«hierarchies/coverage 14»
+«hierarchies/nesting 5»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 41»
-«hierarchies/nesting 41»
-«hierarchies/coverage 44»;
+«hierarchies/coverage 14»
+«hierarchies/nesting 5»
+«hierarchies/coverage 17»;
 
 -- hierarchies/label_counts
-«hierarchies/coverage 41»
-«hierarchies/nesting 41»
+«hierarchies/coverage 14»
+«hierarchies/nesting 5»
 SELECT COUNT(DISTINCT `l1`) AS `different_labels1`, COUNT(DISTINCT `l2`) AS `different_labels2` FROM `kanon_run_lookup_sensitive0` AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 41»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»,
-«evaluate/achieved 23»
-«evaluate/achieved 24»;
+«hierarchies/coverage 14»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 6»,
+«evaluate/achieved 21»
+«evaluate/achieved 22»;
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size FROM «evaluate/achieved 13» AS frequency GROUP BY `q0`, `q1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value FROM `clinic`.`before` AS checked) AS earlier_table), `kanon_run_with_present_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value FROM `clinic`.`other` AS checked) AS present_table), `kanon_run_with_earlier_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_earlier_rows` AS earlier_rows GROUP BY class_id), `kanon_run_with_present_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_present_rows` AS present_rows GROUP BY class_id), `kanon_run_with_moves` AS (SELECT STRAIGHT_JOIN older.class_id AS earlier_class, newer.class_id AS present_class, COUNT(*) AS persons FROM `kanon_run_with_earlier_rows` AS older JOIN (SELECT * FROM `kanon_run_with_present_rows` LIMIT 18446744073709551615) AS `newer` ON older.person = newer.person GROUP BY older.class_id, newer.class_id), `kanon_run_with_common` AS (SELECT STRAIGHT_JOIN moves.earlier_class, moves.present_class, COUNT(*) AS common_values FROM `kanon_run_with_moves` AS moves JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS older ON older.class_id = moves.earlier_class JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_present_rows` AS present_rows) AS newer ON newer.class_id = moves.present_class AND newer.value = older.value GROUP BY moves.earlier_class, moves.present_class), `kanon_run_with_repeated` AS (SELECT person FROM `kanon_run_with_earlier_rows` AS earlier_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1 UNION ALL SELECT person FROM `kanon_run_with_present_rows` AS present_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT class_rows FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values OR class_rows < 2 UNION ALL SELECT class_rows FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values OR class_rows < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS repeated) AS repeated_persons, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS violating) AS violating_classes, (SELECT SUM(class_rows) FROM `kanon_run_with_violating` AS violating) AS violating_rows, (SELECT MIN(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes) AS smallest_earlier, (SELECT MIN(class_rows) FROM `kanon_run_with_present_classes` AS present_classes) AS smallest_present, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values) AS repeating_classes, (SELECT STRAIGHT_JOIN SUM(moves.persons) FROM `kanon_run_with_moves` AS moves JOIN (SELECT * FROM `kanon_run_with_earlier_classes` LIMIT 18446744073709551615) AS `earlier_classes` ON earlier_classes.class_id = moves.earlier_class JOIN (SELECT * FROM `kanon_run_with_present_classes` LIMIT 18446744073709551615) AS `present_classes` ON present_classes.class_id = moves.present_class LEFT JOIN (SELECT * FROM `kanon_run_with_common` LIMIT 18446744073709551615) AS `common` ON common.earlier_class = moves.earlier_class AND common.present_class = moves.present_class WHERE COALESCE(common.common_values, 0) <> earlier_classes.class_values OR COALESCE(common.common_values, 0) <> present_classes.class_values) AS changed_persons, (SELECT SUM(persons) FROM `kanon_run_with_moves` AS moves) AS common_persons, (SELECT COUNT(person) FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS earlier_persons, (SELECT COUNT(person) FROM `kanon_run_with_present_rows` AS present_rows) AS present_persons, (SELECT SUM(CASE WHEN older_rows > 0 AND newer_rows > 0 THEN 1 ELSE 0 END) FROM (SELECT person, SUM(of_earlier) AS older_rows, SUM(1 - of_earlier) AS newer_rows FROM (SELECT person, 1 AS of_earlier FROM `kanon_run_with_earlier_rows` AS earlier_rows UNION ALL SELECT person, 0 AS of_earlier FROM `kanon_run_with_present_rows` AS present_rows) AS every_row WHERE NOT person IS NULL GROUP BY person) AS every_person) AS persons_of_both, COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes), 0) + COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_present_classes` AS present_classes), 0) AS judged_rows, (SELECT COUNT(*) FROM `clinic`.`before` AS checked) + (SELECT COUNT(*) FROM `clinic`.`other` AS checked) AS all_rows;
 
--- «hierarchies/nesting 43»
-WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`;
 
--- «hierarchies/nesting 45»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_classes` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin;
 
--- «hierarchies/nesting 44»
-`kanon_run_lookup0` AS «hierarchies/nesting 45»
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- hierarchies/nesting
-«hierarchies/nesting 43»
-«hierarchies/nesting 44»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
-
--- «hierarchies/coverage 45»
-`kanon_run_lookup0` AS «hierarchies/nesting 45»,
-
--- «hierarchies/coverage 46»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
-
--- hierarchies/coverage
-«hierarchies/nesting 43»
-«hierarchies/coverage 45»
-`kanon_run_lookup1` AS «hierarchies/coverage 46»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 6»;
-
--- «disclosure/attacks/level_misses 27»
-WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
-
--- «disclosure/attacks/level_misses 28»
-`kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 27»
-«disclosure/attacks/level_misses 28»
-«hierarchies/nesting 44»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_downcoded0_classes` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_downcoded0_classes` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 7» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_downcoded0__labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_downcoded0__labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded0__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded0_classes`) AS released ON vectors.`label0` <=> released.`q0`;
+
+-- disclosure/attacks/label_levels
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_levels` AS SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, COALESCE(lookup.`c1`, 0) AS label_number, LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 2 AS label_level, 0 AS label_number, LEFT(CAST(`lookup`.`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value;
+
+-- disclosure/attacks/label_parts
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_parts` AS SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, FIRST_VALUE(part_level) OVER (PARTITION BY label ORDER BY part_level DESC) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY CASE WHEN below.label_number IS NULL THEN 1 ELSE 0 END, below.label_number ASC) AS first_part, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY below.label_number DESC) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded0_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded0_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label;
+
+-- disclosure/attacks/part_records
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_records` AS SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded0__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded0_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q0` AND parts.value <=> vectors.`q0` GROUP BY released.`q0`, released.`q1`, parts.part;
+
+-- disclosure/attacks/downcoded
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_lowest` AS SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held;
 
 -- «disclosure/attacks/downcoded_facts 1»
-`kanon_run_downcoded0_levels` AS (SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, COALESCE(lookup.`c1`, 0) AS label_number, LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 2 AS label_level, 0 AS label_number, LEFT(CAST(`lookup`.`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value),
-
--- «disclosure/attacks/downcoded_facts 2»
-`kanon_run_downcoded0_parts` AS (SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, FIRST_VALUE(part_level) OVER (PARTITION BY label ORDER BY part_level DESC) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY CASE WHEN below.label_number IS NULL THEN 1 ELSE 0 END, below.label_number ASC) AS first_part, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY below.label_number DESC) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded0_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded0_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label),
-
--- «disclosure/attacks/downcoded_facts 3»
-`kanon_run_downcoded0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/downcoded_facts 4»
-`kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-
--- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 46»,
-
--- «disclosure/attacks/downcoded_facts 6»
-`kanon_run_downcoded0_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/downcoded_facts 7»
-`kanon_run_downcoded0__labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded0__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded0_classes`) AS released ON vectors.`label0` <=> released.`q0`),
-
--- «disclosure/attacks/downcoded_facts 8»
-`kanon_run_downcoded0_records` AS (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded0__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded0_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q0` AND parts.value <=> vectors.`q0` GROUP BY released.`q0`, released.`q1`, parts.part),
-
--- «disclosure/attacks/downcoded_facts 9»
-`kanon_run_downcoded0_lowest` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
-
--- «disclosure/attacks/downcoded_facts 10»
 (SELECT STRAIGHT_JOIN COALESCE(SUM(released.row_count), 0) FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS is_read FROM `kanon_run_downcoded0_levels`) AS readings ON released.`q0` <=> readings.label WHERE readings.is_read IS NULL)
 
 -- disclosure/attacks/downcoded_facts
-«disclosure/attacks/level_misses 27»
-«disclosure/attacks/level_misses 28»
-«hierarchies/coverage 45»
-«disclosure/attacks/downcoded_facts 1»
-«disclosure/attacks/downcoded_facts 2»
-«disclosure/attacks/downcoded_facts 3»
-«disclosure/attacks/downcoded_facts 4»
-«disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/downcoded_facts 6»
-«disclosure/attacks/downcoded_facts 7»
-«disclosure/attacks/downcoded_facts 8»
-«disclosure/attacks/downcoded_facts 9»
-SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM `kanon_run_downcoded0_lowest` AS classes;
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 1» AS unread FROM `kanon_run_downcoded0_lowest` AS classes;
 
--- «disclosure/attacks/downcoded_facts 11»
-`kanon_run_downcoded0_minimal` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q0` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q1` <=> released.`q1` LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+-- disclosure/attacks/downcoded
+CREATE TEMPORARY TABLE `kanon_run_downcoded0_minimal` AS SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q0` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q1` <=> released.`q1` LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held;
 
 -- disclosure/attacks/downcoded_facts
-«disclosure/attacks/level_misses 27»
-«disclosure/attacks/level_misses 28»
-«hierarchies/coverage 45»
-«disclosure/attacks/downcoded_facts 1»
-«disclosure/attacks/downcoded_facts 2»
-«disclosure/attacks/downcoded_facts 3»
-«disclosure/attacks/downcoded_facts 4»
-«disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/downcoded_facts 6»
-«disclosure/attacks/downcoded_facts 7»
-«disclosure/attacks/downcoded_facts 8»
-«disclosure/attacks/downcoded_facts 11»
-SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM `kanon_run_downcoded0_minimal` AS classes;
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 1» AS unread FROM `kanon_run_downcoded0_minimal` AS classes;
 
--- «disclosure/attacks/counted 55»
-`kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
+-- «disclosure/attacks/counted 18»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/counted 56»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
-
--- «disclosure/attacks/counted 57»
+-- «disclosure/attacks/counted 19»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 45»
-«disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 55»
-«disclosure/attacks/downcoded_facts 1»
-«disclosure/attacks/downcoded_facts 2»
-«disclosure/attacks/downcoded_facts 3»
-«disclosure/attacks/downcoded_facts 4»
-«disclosure/attacks/downcoded_facts 6»
-«disclosure/attacks/downcoded_facts 7»
-«disclosure/attacks/downcoded_facts 8»
-«disclosure/attacks/downcoded_facts 9»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 18» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 19» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 45»
-«disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 55»
-«disclosure/attacks/downcoded_facts 1»
-«disclosure/attacks/downcoded_facts 2»
-«disclosure/attacks/downcoded_facts 3»
-«disclosure/attacks/downcoded_facts 4»
-«disclosure/attacks/downcoded_facts 6»
-«disclosure/attacks/downcoded_facts 7»
-«disclosure/attacks/downcoded_facts 8»
-«disclosure/attacks/downcoded_facts 11»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 18» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 19» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 46»
-WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_minimal`;
 
--- «hierarchies/nesting 48»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_lowest`;
 
--- «hierarchies/nesting 47»
-`kanon_run_lookup0` AS «hierarchies/nesting 48»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_records`;
 
--- hierarchies/nesting
-«hierarchies/nesting 46»
-«hierarchies/nesting 47»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_parts`;
 
--- «hierarchies/coverage 47»
-`kanon_run_lookup0` AS «hierarchies/nesting 48»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_levels`;
 
--- «hierarchies/coverage 48»
-(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS distinct_values) AS labelled)
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0__labelled1`;
 
--- hierarchies/coverage
-«hierarchies/nesting 46»
-«hierarchies/coverage 47»
-`kanon_run_lookup1` AS «hierarchies/coverage 48»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 6»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0__labelled0`;
 
--- «disclosure/attacks/level_misses 29»
-WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_cover1`;
 
--- «disclosure/attacks/level_misses 30»
-`kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_classes`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded0_people`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_people` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_classes` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«frequency/raw 3» COLLATE utf8mb4_nopad_bin;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0`, LEFT«hierarchies/lookup_rules 12» COLLATE utf8mb4_nopad_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE `kanon_run_0_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
-«disclosure/attacks/level_misses 29»
-«disclosure/attacks/level_misses 30»
-«hierarchies/nesting 47»
-SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_downcoded1_classes` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
+SELECT SUM(CASE WHEN `known0` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `known1` = 0 AND `known0` + `known1` > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT label, MAX(is_released) AS is_released, MAX(`at0`) AS `known0`, MAX(`at1`) AS `known1` FROM (SELECT `q0` AS label, 1 AS is_released, 0 AS `at0`, 0 AS `at1` FROM `kanon_run_downcoded1_classes` UNION ALL SELECT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 1 AS `at0`, 0 AS `at1` FROM `kanon_run_0_lookup0` UNION ALL SELECT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS is_released, 0 AS `at0`, 1 AS `at1` FROM `kanon_run_0_lookup0`) AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
 
--- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 48»,
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 7» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/downcoded_facts 14»
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/cover 2» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_downcoded1__labelled0` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded1_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value;
+
+-- disclosure/attacks/labelled
+CREATE TEMPORARY TABLE `kanon_run_downcoded1__labelled1` AS SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded1__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded1_classes`) AS released ON vectors.`label0` <=> released.`q0`;
+
+-- «disclosure/attacks/label_levels 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/downcoded_facts 15»
+-- «disclosure/attacks/label_levels 2»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/downcoded_facts 13»
-`kanon_run_downcoded1_levels` AS (SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 14» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 14» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, 0 AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 15» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 15» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value),
+-- disclosure/attacks/label_levels
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_levels` AS SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/label_levels 1» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/label_levels 1» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, 0 AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/label_levels 2» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/label_levels 2» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin END) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value;
 
--- «disclosure/attacks/downcoded_facts 16»
-`kanon_run_downcoded1_parts` AS (SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, FIRST_VALUE(part_level) OVER (PARTITION BY label ORDER BY part_level DESC) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY CASE WHEN below.label_number IS NULL THEN 1 ELSE 0 END, below.label_number ASC) AS first_part, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY below.label_number DESC) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded1_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded1_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label),
+-- disclosure/attacks/label_parts
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_parts` AS SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, FIRST_VALUE(part_level) OVER (PARTITION BY label ORDER BY part_level DESC) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY CASE WHEN below.label_number IS NULL THEN 1 ELSE 0 END, below.label_number ASC) AS first_part, FIRST_VALUE(below.label_number) OVER (PARTITION BY readings.label, below.label_level ORDER BY below.label_number DESC) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded1_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded1_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label;
 
--- «disclosure/attacks/downcoded_facts 17»
-`kanon_run_downcoded1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/part_records
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_records` AS SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded1__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded1_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q1` AND parts.value <=> vectors.`q1` GROUP BY released.`q0`, released.`q1`, parts.part;
 
--- «disclosure/attacks/downcoded_facts 18»
-`kanon_run_downcoded1__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded1_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+-- disclosure/attacks/downcoded
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_lowest` AS SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held;
 
--- «disclosure/attacks/downcoded_facts 19»
-`kanon_run_downcoded1_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label),
-
--- «disclosure/attacks/downcoded_facts 20»
-`kanon_run_downcoded1__labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded1__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded1_classes`) AS released ON vectors.`label0` <=> released.`q0`),
-
--- «disclosure/attacks/downcoded_facts 21»
-`kanon_run_downcoded1_records` AS (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded1__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded1_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q1` AND parts.value <=> vectors.`q1` GROUP BY released.`q0`, released.`q1`, parts.part),
-
--- «disclosure/attacks/downcoded_facts 22»
-`kanon_run_downcoded1_lowest` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
-
--- «disclosure/attacks/downcoded_facts 23»
+-- «disclosure/attacks/downcoded_facts 2»
 (SELECT STRAIGHT_JOIN COALESCE(SUM(released.row_count), 0) FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS is_read FROM `kanon_run_downcoded1_levels`) AS readings ON released.`q1` <=> readings.label WHERE readings.is_read IS NULL)
 
 -- disclosure/attacks/downcoded_facts
-«disclosure/attacks/level_misses 29»
-«disclosure/attacks/level_misses 30»
-«disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/downcoded_facts 13»
-«disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 47»
-«disclosure/attacks/downcoded_facts 17»
-«disclosure/attacks/downcoded_facts 18»
-«disclosure/attacks/downcoded_facts 19»
-«disclosure/attacks/downcoded_facts 20»
-«disclosure/attacks/downcoded_facts 21»
-«disclosure/attacks/downcoded_facts 22»
-SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 23» AS unread FROM `kanon_run_downcoded1_lowest` AS classes;
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 2» AS unread FROM `kanon_run_downcoded1_lowest` AS classes;
 
--- «disclosure/attacks/downcoded_facts 24»
-`kanon_run_downcoded1_minimal` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q1` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q0` <=> released.`q0` LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+-- disclosure/attacks/downcoded
+CREATE TEMPORARY TABLE `kanon_run_downcoded1_minimal` AS SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q1` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q0` <=> released.`q0` LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held;
 
 -- disclosure/attacks/downcoded_facts
-«disclosure/attacks/level_misses 29»
-«disclosure/attacks/level_misses 30»
-«disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/downcoded_facts 13»
-«disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 47»
-«disclosure/attacks/downcoded_facts 17»
-«disclosure/attacks/downcoded_facts 18»
-«disclosure/attacks/downcoded_facts 19»
-«disclosure/attacks/downcoded_facts 20»
-«disclosure/attacks/downcoded_facts 21»
-«disclosure/attacks/downcoded_facts 24»
-SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 23» AS unread FROM `kanon_run_downcoded1_minimal` AS classes;
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 2» AS unread FROM `kanon_run_downcoded1_minimal` AS classes;
 
--- «disclosure/attacks/counted 58»
-`kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
+-- «disclosure/attacks/counted 20»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_people` AS own JOIN (SELECT * FROM `kanon_run_0_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_0_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/counted 59»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
-
--- «disclosure/attacks/counted 60»
+-- «disclosure/attacks/counted 21»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 47»
-«disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 58»
-«disclosure/attacks/downcoded_facts 13»
-«disclosure/attacks/downcoded_facts 16»
-«disclosure/attacks/downcoded_facts 17»
-«disclosure/attacks/downcoded_facts 18»
-«disclosure/attacks/downcoded_facts 19»
-«disclosure/attacks/downcoded_facts 20»
-«disclosure/attacks/downcoded_facts 21»
-«disclosure/attacks/downcoded_facts 22»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 20» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 21» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 47»
-«disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 58»
-«disclosure/attacks/downcoded_facts 13»
-«disclosure/attacks/downcoded_facts 16»
-«disclosure/attacks/downcoded_facts 17»
-«disclosure/attacks/downcoded_facts 18»
-«disclosure/attacks/downcoded_facts 19»
-«disclosure/attacks/downcoded_facts 20»
-«disclosure/attacks/downcoded_facts 21»
-«disclosure/attacks/downcoded_facts 24»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 20» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 21» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 49»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest),
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_minimal`;
 
--- hierarchies/coverage
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 49»
-«hierarchies/coverage 22»
-«hierarchies/coverage 1»
-UNION ALL
-«hierarchies/coverage 6»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_lowest`;
 
--- «disclosure/attacks/consistent 10»
-`kanon_run_consistent_places0` AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT STRAIGHT_JOIN own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, CAST(positions.l1 AS SIGNED) AS sort FROM `kanon_run_lookup0` AS own JOIN (SELECT * FROM `kanon_run_consistent_positions0` LIMIT 18446744073709551615) AS `positions` ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_records`;
 
--- «disclosure/attacks/consistent 14»
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_parts`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_levels`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1__labelled1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1__labelled0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_cover1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_cover0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_classes`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_downcoded1_people`;
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE `kanon_run_0_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/lookup_rows 2» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE `kanon_run_consistent_positions0` (`l0` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, `l1` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO `kanon_run_consistent_positions0` VALUES
+  ('a', '0'),
+  ('b', '1');
+
+-- disclosure/attacks/places
+CREATE TEMPORARY TABLE `kanon_run_consistent_places0` AS SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT STRAIGHT_JOIN own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, CAST(positions.l1 AS SIGNED) AS sort FROM `kanon_run_0_lookup0` AS own JOIN (SELECT * FROM `kanon_run_consistent_positions0` LIMIT 18446744073709551615) AS `positions` ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable;
+
+-- «disclosure/attacks/ranges 3»
 (CAST(CASE WHEN CHAR_LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, CHAR_LENGTH(found.label) - 8) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN CHAR_LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, CHAR_LENGTH(found.label) - 8) END) <= 16383))
 
--- «disclosure/attacks/consistent 13»
-(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin, ' or NULL')
+-- «disclosure/attacks/ranges 2»
+(LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin, ' or NULL')
 
--- «disclosure/attacks/consistent 12»
-(CAST(CONCAT«disclosure/attacks/consistent 13» AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT«disclosure/attacks/consistent 13») <= 16383))
+-- «disclosure/attacks/ranges 1»
+(CAST(CONCAT«disclosure/attacks/ranges 2» AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT«disclosure/attacks/ranges 2») <= 16383))
 
--- «disclosure/attacks/consistent 15»
-(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)
+-- «disclosure/attacks/ranges 4»
+(LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)
 
--- «disclosure/attacks/consistent 16»
-(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin))
+-- «disclosure/attacks/ranges 5»
+(LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin))
 
--- «disclosure/attacks/consistent 11»
-`kanon_run_consistent_ranges0` AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)) <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin))) <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin = low.label UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 15» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 15») <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 16» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 16») <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places0`) GROUP BY label HAVING COUNT(*) = 1),
+-- disclosure/attacks/ranges
+CREATE TEMPORARY TABLE `kanon_run_consistent_ranges0` AS SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)) <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin))) <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin = low.label UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/ranges 4» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/ranges 4») <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/ranges 5» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/ranges 5») <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places0`) GROUP BY label HAVING COUNT(*) = 1;
 
--- «disclosure/attacks/consistent 17»
-`kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_consistent_places0` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_lookup0` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_consistent_cover0` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup0` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_consistent_places0` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_0_lookup0` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label;
 
--- «disclosure/attacks/consistent 18»
-`kanon_run_consistent_places1` AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, own.value AS sort FROM `kanon_run_lookup1` AS own WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+-- disclosure/attacks/places
+CREATE TEMPORARY TABLE `kanon_run_consistent_places1` AS SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, own.value AS sort FROM `kanon_run_0_lookup1` AS own WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable;
 
--- «disclosure/attacks/consistent 20»
-(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)
+-- «disclosure/attacks/ranges 6»
+(LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)
 
--- «disclosure/attacks/consistent 21»
-(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin))
+-- «disclosure/attacks/ranges 7»
+(LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin))
 
--- «disclosure/attacks/consistent 19»
-`kanon_run_consistent_ranges1` AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE 1 = 1 AND found.label = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)) <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin))) <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin = low.label UNION ALL SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 20» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 20») <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_nopad_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 21» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 21») <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places1`) GROUP BY label HAVING COUNT(*) = 1),
+-- disclosure/attacks/ranges
+CREATE TEMPORARY TABLE `kanon_run_consistent_ranges1` AS SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE 1 = 1 AND found.label = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) + 1)) <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin))) <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin = low.label UNION ALL SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT«disclosure/attacks/ranges 3» COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_nopad_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/ranges 6» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/ranges 6») <= 16383)) COLLATE utf8mb4_nopad_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/ranges 1» COLLATE utf8mb4_nopad_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/ranges 7» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/ranges 7») <= 16383)) COLLATE utf8mb4_nopad_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_nopad_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_nopad_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places1`) GROUP BY label HAVING COUNT(*) = 1;
 
--- «disclosure/attacks/consistent 22»
-`kanon_run_consistent_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup1` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_consistent_places1` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_lookup1` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
+-- disclosure/attacks/cover
+CREATE TEMPORARY TABLE `kanon_run_consistent_cover1` AS SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT«disclosure/attacks/cover 3» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/cover 5» COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_0_lookup1` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_consistent_places1` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_0_lookup1` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label;
 
--- disclosure/attacks/consistent
-«hierarchies/nesting 24»
-«disclosure/attacks/consistent 1»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 49»
-«disclosure/attacks/consistent 2»
-`kanon_run_consistent_positions0` AS (
-SELECT 'a' AS `l0`, '0' AS `l1`
-UNION ALL
-SELECT 'b' AS `l0`, '1' AS `l1`),
-«disclosure/attacks/consistent 10»
-«disclosure/attacks/consistent 11»
-«disclosure/attacks/consistent 17»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 18»
-«disclosure/attacks/consistent 19»
-«disclosure/attacks/consistent 22»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/consistent 7»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_ranges1`;
 
--- disclosure/attacks/graph
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 49»
-«disclosure/attacks/consistent 1»
-`kanon_run_consistent_positions0` AS (
-SELECT 'a' AS `l0`, '0' AS `l1`
-UNION ALL
-SELECT 'b' AS `l0`, '1' AS `l1`),
-«disclosure/attacks/consistent 10»
-«disclosure/attacks/consistent 11»
-«disclosure/attacks/consistent 17»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 18»
-«disclosure/attacks/consistent 19»
-«disclosure/attacks/consistent 22»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/graph 1»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_places1`;
 
--- disclosure/attacks/counted
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 49»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-`kanon_run_consistent_positions0` AS (
-SELECT 'a' AS `l0`, '0' AS `l1`
-UNION ALL
-SELECT 'b' AS `l0`, '1' AS `l1`),
-«disclosure/attacks/consistent 10»
-«disclosure/attacks/consistent 11»
-«disclosure/attacks/consistent 17»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 18»
-«disclosure/attacks/consistent 19»
-«disclosure/attacks/consistent 22»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/counted 51»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_ranges0`;
 
--- disclosure/attacks/counted
-«disclosure/attacks/level_misses 21»
-«disclosure/attacks/level_misses 22»
-`kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 49»
-«disclosure/attacks/consistent 2»
-`kanon_run_consistent_positions0` AS (
-SELECT 'a' AS `l0`, '0' AS `l1`
-UNION ALL
-SELECT 'b' AS `l0`, '1' AS `l1`),
-«disclosure/attacks/consistent 10»
-«disclosure/attacks/consistent 11»
-«disclosure/attacks/consistent 17»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 18»
-«disclosure/attacks/consistent 19»
-«disclosure/attacks/consistent 22»
-«disclosure/attacks/consistent 6»
-«disclosure/attacks/counted 53»;
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_places0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_consistent_positions0`;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`kanon_source`.`sex` AS CHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
@@ -4772,7 +4135,7 @@ CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` 
 SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM `kanon_run_raw`;
 
 -- engines/scratch/domain
-CREATE TEMPORARY TABLE `kanon_run_domain0` (`l0` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, `l1` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, `l2` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL);
+CREATE TEMPORARY TABLE `kanon_run_domain0` «engines/scratch/domain 2»;
 
 -- engines/scratch/load
 INSERT INTO `kanon_run_domain0` VALUES
@@ -4817,7 +4180,7 @@ CREATE TEMPORARY TABLE `clinic`.`kanon_run_release` AS SELECT CASE WHEN loaded.`
 SELECT written.`sex`, written.`sex_level`, written.`age`, written.`value`, written.`suppressed` FROM `clinic`.`kanon_run_release` AS written;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '645c39e63092922fdfc5ef82f15b5d4fbfb3f4cd42283a496e28922e2344f72a', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "margin_difference": 2, "p_percent": null, "population": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "645c39e63092922fdfc5ef82f15b5d4fbfb3f4cd42283a496e28922e2344f72a", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '38243f3822a690d09c9947aa84ee525873acfa6807963b18c7ff0268df55f8d8', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": 2, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "38243f3822a690d09c9947aa84ee525873acfa6807963b18c7ff0268df55f8d8", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_protected`;
@@ -4838,7 +4201,7 @@ SELECT COUNT(*) AS cell_count FROM `kanon_run_cells` WHERE branch = 0 OR branch 
 SELECT branch, `c0_0`, `c0_1`, `c1_0`, cell_value, below, alone AS contributor, by_dominance, `by_difference0` FROM `kanon_run_cells` WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '0f86a4badcb6446a80a22fb1de8b3e3eee4da719c0ee20784f0645edc28df1dc', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "margin_difference": null, "p_percent": null, "population": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "0f86a4badcb6446a80a22fb1de8b3e3eee4da719c0ee20784f0645edc28df1dc", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '508fecd567eed1ac62d646331f4a963dad4f7a193f45e996a9bcfacf8d860dac', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "508fecd567eed1ac62d646331f4a963dad4f7a193f45e996a9bcfacf8d860dac", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -4853,13 +4216,13 @@ CREATE TEMPORARY TABLE `kanon_run_finest` AS SELECT STRAIGHT_JOIN LEFT(CAST(look
 CREATE TEMPORARY TABLE `kanon_run_cells` AS SELECT 0 AS branch, `c0_0` AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c0_0`, `c0_1`, `c1_0`, COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c0_0`, `c0_1`, `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c0_0`, `c0_1`, `c1_0`, `unit`) AS persons GROUP BY `c0_0`, `c0_1`, `c1_0`) AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS CHAR) AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c0_1`, `c1_0`, COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c0_1`, `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c0_1`, `c1_0`, `unit`) AS persons GROUP BY `c0_1`, `c1_0`) AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS CHAR) AS `c0_0`, CAST(NULL AS CHAR) AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c1_0`, COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c1_0`, `unit`) AS persons GROUP BY `c1_0`) AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'f3eec6aca2b75067a4e4e418d7aa17102e2307d35deec74268a8ad371c380e0b', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "margin_difference": null, "p_percent": null, "population": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "f3eec6aca2b75067a4e4e418d7aa17102e2307d35deec74268a8ad371c380e0b", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '90ae83ed4ce7e428de131cc29e6c7ba4e5fb40b4fe12c60deef01e3a6012ab1c', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "90ae83ed4ce7e428de131cc29e6c7ba4e5fb40b4fe12c60deef01e3a6012ab1c", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/cells
 CREATE TEMPORARY TABLE `kanon_run_cells` AS SELECT 0 AS branch, `c0_0` AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c0_0`, `c0_1`, `c1_0`, SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c0_0`, `c0_1`, `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c0_0`, `c0_1`, `c1_0`, `unit`) AS persons GROUP BY `c0_0`, `c0_1`, `c1_0`) AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS CHAR) AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c0_1`, `c1_0`, SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c0_1`, `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c0_1`, `c1_0`, `unit`) AS persons GROUP BY `c0_1`, `c1_0`) AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS CHAR) AS `c0_0`, CAST(NULL AS CHAR) AS `c0_1`, `c1_0` AS `c1_0`, CAST(cell_value AS SIGNED) AS cell_value, CAST(contributors AS SIGNED) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT `c1_0`, SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT `c1_0`, unit, SUM(row_count) AS row_count FROM `kanon_run_finest` AS finest GROUP BY `c1_0`, `unit`) AS persons GROUP BY `c1_0`) AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '5e1eb3fc5806ccec02a587d16ad8cd487a2e38a1e58cd59b7acfd8ee5f0c3266', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "margin_difference": null, "p_percent": null, "population": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "5e1eb3fc5806ccec02a587d16ad8cd487a2e38a1e58cd59b7acfd8ee5f0c3266", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '1a540b1bda463eda86f413faae66b1cbe9cd61509e0eb8dac9896199a1fd8433', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "1a540b1bda463eda86f413faae66b1cbe9cd61509e0eb8dac9896199a1fd8433", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, `kanon_source`.`person` AS amount, MIN(`kanon_source`.`person`) AS least, MAX(`kanon_source`.`person`) AS most, COUNT(`kanon_source`.`person`) AS known_count, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, `kanon_source`.`person`;
@@ -4877,7 +4240,7 @@ CREATE TEMPORARY TABLE `kanon_run_cells` AS SELECT 0 AS branch, `c0_0` AS `c0_0`
 SELECT branch, `c0_0`, `c0_1`, `c1_0`, cell_value, below, alone AS contributor, by_dominance, `by_difference0`, `by_difference1` FROM `kanon_run_cells` WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'ae1375596c20816a03d01170989c6a6acfcc426aff452624ac7a228a7d84fce7', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "margin_difference": null, "p_percent": 10, "population": null, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "ae1375596c20816a03d01170989c6a6acfcc426aff452624ac7a228a7d84fce7", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'd2c55756758eda880f09892ad74b0d645bc25e00b81a9ec2ff5073ad8e72a532', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "d2c55756758eda880f09892ad74b0d645bc25e00b81a9ec2ff5073ad8e72a532", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS unit, CAST(SUM(`kanon_source`.`person`) AS SIGNED) AS amount, MIN(`kanon_source`.`person`) AS least, MAX(`kanon_source`.`person`) AS most, COUNT(`kanon_source`.`person`) AS known_count, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin;
@@ -4895,7 +4258,7 @@ CREATE TEMPORARY TABLE `kanon_run_cells` AS SELECT 0 AS branch, `c0_0` AS `c0_0`
 SELECT branch, `c0_0`, `c0_1`, `c1_0`, cell_value, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY CASE WHEN first_unit IS NULL THEN 1 ELSE 0 END, first_unit) ELSE 0 END AS contributor, by_dominance, `by_difference0`, `by_difference1` FROM `kanon_run_cells` WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'd0bef237d21bcaa846745478360cb344d526061812d5a982529a8ea308238cc6', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "margin_difference": null, "p_percent": 10, "population": null, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "d0bef237d21bcaa846745478360cb344d526061812d5a982529a8ea308238cc6", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '28eb03700d6c4e89437609c9256d6e597a93afe87ab10c5c49aea043d4905259', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "28eb03700d6c4e89437609c9256d6e597a93afe87ab10c5c49aea043d4905259", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "mariadb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- verbs/doctor/probe_text
 WITH `kanon_run_with_texts` AS (SELECT 'a' AS probe UNION ALL SELECT 'A' AS probe UNION ALL SELECT 'a ' AS probe UNION ALL SELECT 'á' AS probe), `kanon_run_with_exact_texts` AS (SELECT LEFT(CAST(probe AS CHAR), 16383 DIV (CHAR_LENGTH(probe) <= 16383)) COLLATE utf8mb4_nopad_bin AS probe FROM `kanon_run_with_texts` AS texts), `kanon_run_with_probes` AS (SELECT probe FROM `kanon_run_with_exact_texts` AS exact_texts GROUP BY probe) SELECT COUNT(*) AS different FROM `kanon_run_with_probes` AS probes;
