@@ -435,6 +435,7 @@ CANDIDATES: list[tuple[list[dict[str, Any]], str | None]] = [
 )
 def test_a_candidate_of_dbt_looks_through_the_classes_once(subject: Subject) -> None:
     """The table of its labels is new: nothing is known of its NULLs, nor how many classes satisfy."""
+    clear(subject)
     subject.drop("visits")
     fill(subject, "visits", rows_of(LARGE))
     subject.drop("labelled")
