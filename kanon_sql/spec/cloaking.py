@@ -110,6 +110,7 @@ class CloakSpec(Filed):
         >>> spec = kanon_sql.CloakSpec.from_dict(
         ...     {
         ...         "version": 1,
+        ...         "kind": "positions",
         ...         "source": "requests",
         ...         "unit": "phone",
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 16, 16], "depth": 4},
