@@ -837,7 +837,15 @@ def test_the_verb_prints_how_fine_cells_are(folder: Path) -> None:
     assert "morning" in found.stdout
     assert "Qwyjibo" not in found.stdout + found.stderr
     printed = run(
-        "publish", "positions", folder / "positions.yml", "-d", folder / "city.duckdb", "--preview", "--format", "json", "-q"
+        "publish",
+        "positions",
+        folder / "positions.yml",
+        "-d",
+        folder / "city.duckdb",
+        "--preview",
+        "--format",
+        "json",
+        "-q",
     )
     data = json.loads(printed.stdout)
     jsonschema.Draft202012Validator(cloak_schema()).validate(data)
