@@ -21,11 +21,11 @@ from kanon_sql.disclosure.attacks.vectors import (
     released_label,
     vectors_of,
 )
-from kanon_sql.engines import Engine
+from kanon_sql.engines import Engine, open_workspace
 from kanon_sql.errors import DatabaseError, QueryTimeout
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.hierarchies import exact_value
-from kanon_sql.sql import Sql
+from kanon_sql.sql import Relation, Sql
 
 __all__ = ["UnsortedMatching", "correlated"]
 
@@ -72,9 +72,11 @@ def _tells_no_order(given: Given) -> str | None:
 
 def _has_row_id(engine: Engine, parts: tuple[str, ...]) -> bool:
     """Whether a table has the engine's identifier: SQLite's tables WITHOUT ROWID have none."""
-    table = engine.relation(table=parts, query=None, file=None)
+    row_id = Sql(engine.capabilities.row_id or "")
     try:
-        return bool(engine.columns(f"(SELECT {engine.capabilities.row_id} FROM {table})"))
+        with open_workspace(engine, "", inline=True) as workspace:
+            found = workspace.text("disclosure/attacks/row_ids", table=Relation(parts), row_id=row_id)
+        return bool(engine.columns(f"({found})"))
     except QueryTimeout:
         raise
     except DatabaseError:

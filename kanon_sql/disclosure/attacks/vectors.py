@@ -195,6 +195,7 @@ def lookups_of(
         HierarchyError, SpecError: a hierarchy does not fit the values.
     """
     spec = scene.spec.model_copy(update={"quasi_identifiers": dict(hierarchies), "nulls": "value"})
+    # A scene may have the labels of several tables.
     own = scene.workspace.apart(f"{scene.workspace.prefix}{list(scene.sides).index(vectors)}_")
     lookups = build_lookups(own, spec, dict(columns), vectors, partial=partial, numbered=numbered)
     scene.sides[vectors] = replace(scene.sides[vectors], lookups={lookup.column: lookup for lookup in lookups})
