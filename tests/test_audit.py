@@ -215,6 +215,34 @@ def test_the_command_line_tells_no_value_unless_asked(tmp_path: Any, monkeypatch
     assert refused.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "requirement", "makes"),
+    [
+        (["audit", "spec.yml", "--external", "e"], "k_anonymity: {k: 1}", True),
+        (["release", "evidence", "spec.yml", "--external", "e"], "k_anonymity: {k: 1}", True),
+        (["check", "spec.yml"], "k_map: {population: e, k: 1}", True),
+        (["check", "spec.yml"], "k_anonymity: {k: 1}", False),
+    ],
+)
+def test_the_command_line_makes_temporary_tables_where_several_statements_read_them(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, command: list[str], requirement: str, makes: bool
+) -> None:
+    import duckdb
+
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("clinic.duckdb") as connection:
+        for name in ("s", "r", "e"):
+            connection.execute(f"CREATE TABLE {name} AS SELECT i % 2 AS q, i AS d FROM range(8) AS numbers(i)")
+    (tmp_path / "spec.yml").write_text(
+        f"version: 1\nsource: s\nrelease: r\nquasi_identifiers: {{q: }}\nsensitive: [d]\nprivacy: [{{{requirement}}}]\n"
+    )
+    found = CliRunner().invoke(app, [*command, "-d", "clinic.duckdb", "-v"])
+    assert found.exit_code in (0, 1), found.output
+    assert ("CREATE TEMPORARY TABLE" in found.stderr) == makes
+    with duckdb.connect("clinic.duckdb") as connection:
+        assert {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()} == {*"sre"}
+
+
 def test_the_schema_names_every_attack_and_key(database: Database, secretive: Spec) -> None:
     schema = audit_schema()
     jsonschema.Draft202012Validator.check_schema(schema)

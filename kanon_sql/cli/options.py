@@ -23,16 +23,22 @@ __all__ = [
     "CompareFormat",
     "Database",
     "EvidenceFormat",
+    "External",
     "FailOnWarning",
     "Key",
     "Manifest",
     "MaxBytes",
     "MaxSeconds",
     "MaxStatements",
+    "On",
+    "OtherReleases",
     "OutputFormat",
     "Parties",
+    "Population",
+    "Preview",
     "Profile",
     "Quiet",
+    "SamplingFraction",
     "SpecFile",
     "Split",
     "SplitOption",
@@ -433,6 +439,51 @@ MaxStatements = Annotated[
         min=1,
         show_default=False,
         help="End the search after this many statements, with the best generalization found so far.",
+    ),
+]
+Preview = Annotated[bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")]
+External = Annotated[
+    str | None,
+    typer.Option(
+        "--external", metavar="TABLE", show_default=False, help="A table that an attacker links the release with."
+    ),
+]
+On = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="COLUMN,...",
+        show_default=False,
+        callback=named,
+        help="The columns to link on; all that both have if not given.",
+    ),
+]
+OtherReleases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--earlier",
+        metavar="TABLE,...",
+        show_default=False,
+        callback=listed,
+        help="Other releases of the same people.",
+    ),
+]
+Population = Annotated[
+    str | None,
+    typer.Option(
+        "--population",
+        metavar="TABLE",
+        show_default=False,
+        help="Population table, with the same columns in the same form.",
+    ),
+]
+SamplingFraction = Annotated[
+    float | None,
+    typer.Option(
+        "--sampling-fraction",
+        metavar="SHARE",
+        show_default=False,
+        help="The table's share of the population: estimate uniques and k-map in the population.",
     ),
 ]
 Manifest = Annotated[

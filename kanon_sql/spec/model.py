@@ -195,6 +195,11 @@ class Spec(Filed):
         return computed_columns(self.quasi_identifiers)
 
     @property
+    def compares_with_population(self) -> bool:
+        """Whether a requirement is about a population's table."""
+        return any(getattr(item, "population", None) is not None for item in self.privacy)
+
+    @property
     def points(self) -> dict[str, Point]:
         """The quasi-identifiers that are made of two columns, and which."""
         return {name: item.point for name, item in self.quasi_identifiers.items() if item.point is not None}

@@ -111,7 +111,7 @@ def check(
         # A table may be checked whose source no one has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
         # One pass judges a table. The labels of a population are read by several statements, and made once if they may.
-        inline = engine.scratch.mode != "temp" or not any(model.population is not None for model in models)
+        inline = engine.scratch.mode != "temp" or not spec.compares_with_population
         with open_workspace(engine, relation, report, inline=inline) as workspace:
             opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
             found = _looked_at(workspace, spec, models, opened, unit)

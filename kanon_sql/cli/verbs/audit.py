@@ -7,7 +7,7 @@ import typer
 
 from kanon_sql.cli.complete import one_of
 from kanon_sql.cli.given import load_spec
-from kanon_sql.cli.options import SpecFile, listed, named
+from kanon_sql.cli.options import External, On, OtherReleases, SpecFile, listed
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_found, write_report
@@ -41,32 +41,9 @@ def audit(
             "--table", metavar="TABLE", show_default=False, help="The table to attack; the spec's release if not given."
         ),
     ] = None,
-    external: Annotated[
-        str | None,
-        typer.Option(
-            "--external", metavar="TABLE", show_default=False, help="A table that an attacker links the release with."
-        ),
-    ] = None,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--on",
-            metavar="COLUMN,...",
-            show_default=False,
-            callback=named,
-            help="The columns to link on; all that both have if not given.",
-        ),
-    ] = None,
-    earlier: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--earlier",
-            metavar="TABLE,...",
-            show_default=False,
-            callback=listed,
-            help="Other releases of the same people.",
-        ),
-    ] = None,
+    external: External = None,
+    on: On = None,
+    earlier: OtherReleases = None,
     attack: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,13 +69,13 @@ def audit(
     Linking with a table of names, homogeneous classes, background knowledge, skewed and
     similar values, other releases, the order of rows, who of the source may be behind each
     row: says how many people each attack exposes, and who only with --reveal. Opens the
-    database read-only; only temporary tables are created. Exit code 1 says that an attack exposes people
-    the requirements protect.
+    database read-only and writes nothing but temporary tables. Exit code 1 says that an
+    attack exposes people the requirements protect.
     """
     from kanon_sql.verbs.audit import audit as run_audit
 
     spec = load_spec(spec_file)
-    engine = run.connect(read_only=True, scratch="inline")
+    engine = run.connect(read_only=True)
     result = run_audit(
         engine,
         spec,

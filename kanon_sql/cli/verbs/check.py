@@ -65,9 +65,9 @@ def check(
     """Say whether a table meets the requirements of a spec.
 
     Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
-    the release, the source, or any other table with these columns. Opens
-    the database read-only; a comparison with a population may create temporary tables. Exit
-    code 1 says that a requirement is not met.
+    the release, the source, or any other table with these columns. Opens the database
+    read-only; a comparison with a population may create temporary tables. Exit code 1 says
+    that a requirement is not met.
 
     A table that changed and is to be published again: --earlier, --person and --m check
     that it is m-invariant with its earlier version. Both are internal tables, generalized,
@@ -82,7 +82,7 @@ def check(
     elif (earlier, person, m) != (None, None, None):
         raise SpecError("--earlier, --person and --m belong together; give all three")
     spec = load_spec(spec_file)
-    engine = run.connect(read_only=True, scratch="inline")
+    engine = run.connect(read_only=True, scratch=None if spec.compares_with_population else "inline")
     result = run_check(
         engine,
         spec,

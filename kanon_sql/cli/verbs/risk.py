@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.given import load_spec
-from kanon_sql.cli.options import SpecFile, named
+from kanon_sql.cli.options import Population, SamplingFraction, SpecFile, named
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import print_found, write_report
@@ -33,27 +33,11 @@ def risk(
             help="The table to look at. If not given: the spec's release, or the source where there is no release yet.",
         ),
     ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            metavar="TABLE",
-            show_default=False,
-            help="Population table, with the same columns in the same form.",
-        ),
-    ] = None,
+    population: Population = None,
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records with a risk above it.")
     ] = 0.05,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--sampling-fraction",
-            metavar="SHARE",
-            show_default=False,
-            help="The table's share of the population: estimate uniques and k-map in the population.",
-        ),
-    ] = None,
+    sampling_fraction: SamplingFraction = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(

@@ -5,7 +5,16 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.given import load_spec
-from kanon_sql.cli.options import EvidenceFormat, SpecFile, listed, named
+from kanon_sql.cli.options import (
+    EvidenceFormat,
+    External,
+    On,
+    OtherReleases,
+    Population,
+    SamplingFraction,
+    SpecFile,
+    listed,
+)
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with
@@ -37,30 +46,9 @@ def evidence(
             help="The table to measure; the spec's release if not given.",
         ),
     ] = None,
-    external: Annotated[
-        str | None,
-        typer.Option("--external", metavar="TABLE", show_default=False, help="A table that an attacker has."),
-    ] = None,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--on",
-            metavar="COLUMN,...",
-            show_default=False,
-            callback=named,
-            help="The columns to link on; all that both have if not given.",
-        ),
-    ] = None,
-    earlier: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--earlier",
-            metavar="TABLE,...",
-            show_default=False,
-            callback=listed,
-            help="Other releases of the same people.",
-        ),
-    ] = None,
+    external: External = None,
+    on: On = None,
+    earlier: OtherReleases = None,
     attacks: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,24 +59,8 @@ def evidence(
             help="Attacks that audit runs only on request.",
         ),
     ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            metavar="TABLE",
-            show_default=False,
-            help="A population table, in the form of the release.",
-        ),
-    ] = None,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--sampling-fraction",
-            metavar="SHARE",
-            show_default=False,
-            help="The release's share of the population.",
-        ),
-    ] = None,
+    population: Population = None,
+    sampling_fraction: SamplingFraction = None,
 ) -> None:
     """Measure a release and write a document for sign-off.
 
@@ -101,7 +73,7 @@ def evidence(
     from kanon_sql.verbs.evidence import evidence as measured
 
     spec = load_spec(spec_file)
-    engine = run.connect(read_only=True, scratch="inline")
+    engine = run.connect(read_only=True)
     found = measured(
         engine,
         spec,
