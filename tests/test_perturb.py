@@ -481,6 +481,25 @@ def test_on_the_command_line(clinic: Path) -> None:
     assert failed.output.startswith("FAIL  nothing was published")
 
 
+def test_a_preview_writes_nothing_but_temporary_tables(clinic: Path) -> None:
+    spec = kanon_sql.PerturbSpec.from_dict(
+        {
+            "version": 1, "kind": "perturbed", "release": "masked", "key": "id", "perturb": {"age": {"noise": 0.3}},
+            "source": {"query": "SELECT ROW_NUMBER() OVER (ORDER BY name) AS id, age, zip FROM visits"},
+            "keep": ["zip"],
+        }
+    )  # fmt: skip
+    with kanon_sql.connect("clinic.duckdb", read_only=True) as engine:
+        assert kanon_sql.perturb(engine, spec, preview=True).verdict == "untrue"
+        with pytest.raises(kanon_sql.SpecError, match="read-only; publishing rows has to write"):
+            kanon_sql.perturb(engine, spec)
+    with (
+        kanon_sql.connect("clinic.duckdb", read_only=True, scratch="inline") as engine,
+        pytest.raises(kanon_sql.SpecError, match="can make no temporary tables"),
+    ):
+        kanon_sql.perturb(engine, spec, preview=True)
+
+
 def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
     """Also one that is made of the manifest, which is otherwise that of a release that meets its requirements."""
     (clinic / "masking.yml").write_text(

@@ -18,6 +18,7 @@ __all__ = [
     "load_spec",
     "load_table_spec",
     "need_database",
+    "need_lasting",
     "need_parties",
 ]
 
@@ -67,6 +68,22 @@ def need_database(database: str) -> None:
 
     if database_kind(database) == "file" and not Path(database).exists():
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+
+
+def need_lasting(database: str, instead: str = "") -> None:
+    """Refuse to publish where nothing stays: in memory, or in a database that is not there.
+
+    Args:
+        database: where a release goes to.
+        instead: what may be done instead, for the message.
+
+    Raises:
+        SpecError: it is in memory.
+        DatabaseError: it does not exist.
+    """
+    if database == MEMORY:
+        raise SpecError(f"a release in :memory: would vanish with this process; give a database with -d FILE{instead}")
+    need_database(database)
 
 
 def need_parties(databases: Sequence[str]) -> None:

@@ -147,8 +147,12 @@ def perturb(
     """
     started = time.perf_counter()
     publishes = spec.release is not None and not preview
-    if engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; perturb has to make scratch tables")
+    if engine.read_only and publishes:
+        raise SpecError(f"the connection to {engine.label} is read-only; publishing rows has to write")
+    if engine.read_only and engine.scratch.mode == "inline":
+        raise SpecError(
+            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs"
+        )
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
             remove_left_beside(engine, spec)

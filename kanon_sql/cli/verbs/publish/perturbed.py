@@ -1,15 +1,10 @@
 """``publish perturbed``: publish rows whose values are changed on purpose."""
 
-from typing import Annotated
-
-import typer
-
-from kanon_sql.cli.given import MEMORY, load_perturb_spec, need_database
-from kanon_sql.cli.options import FailOnWarning, SpecFile
+from kanon_sql.cli.given import load_perturb_spec
+from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
-from kanon_sql.errors import SpecError
+from kanon_sql.cli.verbs.publish import publish
 
 __all__ = ["perturbed"]
 
@@ -22,12 +17,7 @@ __all__ = ["perturbed"]
     scratch=True,
 )
 def perturbed(
-    run: Session,
-    spec_file: SpecFile,
-    preview: Annotated[
-        bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
-    ] = False,
-    fail_on_warning: FailOnWarning = False,
+    run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_warning: FailOnWarning = False
 ) -> None:
     """Publish rows with perturbed values, and measure their risk.
 
@@ -38,16 +28,6 @@ def perturbed(
     release. Exit code 1 says that linkage finds more than the spec allows, or that a
     warning is an error: nothing was published.
     """
-    from kanon_sql.verbs.perturb import perturb as run_perturb
+    from kanon_sql.verbs.perturb import perturb
 
-    spec = load_perturb_spec(spec_file)
-    if spec.release is not None and not preview and run.database == MEMORY:
-        raise SpecError("a table in :memory: would vanish with this process; give a database with -d FILE")
-    need_database(run.database)
-    engine = run.connect(read_only=False)
-    result = run_perturb(
-        engine, spec, preview=preview, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning
-    )
-    run.close()
-    print_found(run, result)
-    exit_with(result.passed)
+    publish(run, perturb, load_perturb_spec(spec_file), preview=preview, fail_on_warning=fail_on_warning)

@@ -4,12 +4,11 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.given import load_spec, need_lasting
 from kanon_sql.cli.options import FailOnWarning, Manifest, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, manifest_path, print_result, write_manifest, write_result_report
-from kanon_sql.errors import SpecError
 
 __all__ = ["apply"]
 
@@ -60,11 +59,9 @@ def apply(
     """
     from kanon_sql.verbs.apply import apply as run_apply
 
-    if run.database == MEMORY:
-        raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
     spec = load_spec(spec_file)
     path = manifest_path(manifest)
-    need_database(run.database)
+    need_lasting(run.database)
     engine = run.connect()
     result = run_apply(
         engine,
