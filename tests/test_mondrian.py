@@ -439,7 +439,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
         (
             {"recoding": {"variant": "strict"}},
-            "recoding.variant: full_domain searches as 'search' says; only the methods cells, kk, local, mondrian and",
+            "recoding.variant: full_domain searches as 'search' says; only the methods local, cells, kk, mondrian and",
         ),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),

@@ -23,6 +23,7 @@ __all__ = ["recoded_locally"]
     takes=("ranges", "start"),
     variants=("fast", "best"),
     lowest_labels=True,
+    place=1,
 )
 def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Divide the classes at the highest levels allowed, or those of the full-domain optimum, from the top down.

@@ -167,6 +167,7 @@ class Recoding:
             the source has it.
         of_ranges: all its labels are ranges of values, which no hierarchy has.
         lowest_labels: every label is the lowest that all rows of its class have in common.
+        place: in lists, where those to try first come first.
     """
 
     name: str
@@ -182,16 +183,12 @@ class Recoding:
     not_kept: str | None = None
     of_ranges: bool = False
     lowest_labels: bool = False
+    place: int = 9
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of ``recoding`` that it takes, with its variants."""
         return (*(["variant"] if self.variants else []), *self.takes)
-
-    @property
-    def place(self) -> int:
-        """Full-domain recoding comes first."""
-        return 0 if self.run is None else 1
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -209,7 +206,7 @@ def recoding(name: str, **about: Any) -> Callable[[F], F]:
 
 RECODINGS.add(
     "full_domain",
-    Recoding("full_domain", None, "Full-domain recoding", "a column has one level for all rows"),
+    Recoding("full_domain", None, "Full-domain recoding", "a column has one level for all rows", place=0),
     f"{RECODINGS.package}.",
 )
 
