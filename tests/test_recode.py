@@ -331,7 +331,7 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"recoding": "xyz"}, "recoding.method: unknown recoding; expected one of full_domain, cells, cover"),
+        ({"recoding": "xyz"}, "recoding.method: unknown recoding; expected one of full_domain, local, cells, cover"),
         (
             {"recoding": {"method": "local", "variant": "slow"}},
             "recoding.variant: unknown variant; expected one of fast, best, strict",

@@ -151,7 +151,8 @@ def perturb(
         raise SpecError(f"the connection to {engine.label} is read-only; publishing rows has to write")
     if engine.read_only and engine.scratch.mode == "inline":
         raise SpecError(
-            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs"
+            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs;"
+            " connect without read_only, or to an engine that lets readers make them"
         )
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
