@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.result import Result
     from kanon_sql.verbs.risk import risk
     from kanon_sql.verbs.tabulate import Tabulation, tabulate
+    from kanon_sql.verbs.without_spec import Roles
 
 __all__ = [
     "AuditResult",
@@ -52,6 +53,7 @@ __all__ = [
     "Republication",
     "RequirementNotMet",
     "Result",
+    "Roles",
     "Spec",
     "SpecError",
     "TableSpec",
@@ -99,6 +101,7 @@ _HOME = {
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",
     "Result": "verbs.result",
+    "Roles": "verbs.without_spec",
     "Spec": "spec",
     "SpecError": "errors",
     "TableSpec": "spec",

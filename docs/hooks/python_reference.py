@@ -20,7 +20,7 @@ SECTIONS = {
         "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
-    "Options": ["Budget", "Republication"],
+    "Options": ["Roles", "Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
         "Result", "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
@@ -34,6 +34,7 @@ MEMBERS = {
     "TableSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "PerturbSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "CloakSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
+    "Roles": [],
     "Budget": [],
     "Conformance": [],
     "Cost": ["to_dict"],

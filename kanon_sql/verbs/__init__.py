@@ -30,4 +30,5 @@ __all__ = [
     "risk",
     "sqlmesh",
     "tabulate",
+    "without_spec",
 ]

@@ -46,6 +46,7 @@ from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
+from kanon_sql.verbs.without_spec import takes_roles
 
 __all__ = ["anonymize", "released"]
 
@@ -53,6 +54,7 @@ MOST_COMPARED = 32
 """This many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
 
 
+@takes_roles
 @accepts_objects
 def anonymize(
     engine: Engine,
@@ -73,7 +75,9 @@ def anonymize(
             polars, Arrow, a DuckDB relation, ibis, Spark) or an open connection. A table comes back as one, by
             :meth:`Result.to_frame` and its like, and the spec then names no source.
         spec: what to anonymize and how; ``release`` is required, but for a table in memory: a table, or a file where
-            DuckDB reads the source.
+            DuckDB reads the source. Or the name of a table
+            (nothing where the table came first), with ``quasi_identifiers`` and more of :class:`kanon_sql.Roles`: the
+            spec is then what :func:`kanon_sql.init` drafts from these.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.

@@ -50,11 +50,13 @@ from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.target_table import judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
+from kanon_sql.verbs.without_spec import takes_roles
 from kanon_sql.verbs.year import as_published
 
 __all__ = ["check"]
 
 
+@takes_roles
 @accepts_objects
 def check(
     engine: Engine,
@@ -75,7 +77,8 @@ def check(
         engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or an open connection, or a table of the
             program's own, which is then what is checked. A requirement that compares it with its source takes both:
             ``check(source, spec, table=release)``.
-        spec: the quasi-identifiers and the requirements.
+        spec: the quasi-identifiers and the requirements; or the name of a table (nothing where the table came first),
+            with ``quasi_identifiers``, and ``k``, ``l`` or ``t``: see :class:`kanon_sql.Roles`.
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. A class has at most as many persons as rows, so a
             pass then says less.

@@ -34,10 +34,12 @@ from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, w
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
+from kanon_sql.verbs.without_spec import takes_roles
 
 __all__ = ["plan"]
 
 
+@takes_roles
 @accepts_objects
 def plan(
     engine: Engine,
@@ -62,7 +64,7 @@ def plan(
     Args:
         engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
             of the program's own.
-        spec: what to anonymize and how.
+        spec: what to anonymize and how; or the name of a table, with :class:`kanon_sql.Roles`: see :func:`anonymize`.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early, at the best node found so far.

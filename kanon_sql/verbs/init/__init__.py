@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.verbs.init.asked import Roles, columns_named
+from kanon_sql.verbs.init.asked import Roles, columns_named, requirements_of
 from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.draft import Ask, init
 from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
@@ -23,5 +23,6 @@ __all__ = [
     "init",
     "is_person_key",
     "names_a_group",
+    "requirements_of",
     "seems_an_identifier",
 ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec import did_you_mean
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.suggest import Role, Suggestion, as_quasi_identifier_of
 
-__all__ = ["Roles", "columns_named", "resolved", "unit_of", "with_roles"]
+__all__ = ["Roles", "columns_named", "requirements_of", "resolved", "unit_of", "with_roles"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Roles:
         keep: released as they are.
         unit: the column that identifies persons; None for a suggestion.
         rows: rows are protected, whatever column could identify persons.
+        l: column -> l of distinct l-diversity; such a column is sensitive.
+        t: column -> t of t-closeness; such a column is sensitive.
     """
 
     quasi_identifiers: Sequence[str] | None = None
@@ -32,12 +35,14 @@ class Roles:
     keep: Sequence[str] = ()
     unit: str | None = None
     rows: bool = False
+    l: Mapping[str, int] = field(default_factory=dict)  # noqa: E741 - the name that the literature gives it
+    t: Mapping[str, float] = field(default_factory=dict)
 
     def by_key(self) -> dict[str, Sequence[str]]:
         """The columns of each role that a spec names."""
         return {
             "quasi_identifiers": self.quasi_identifiers or (),
-            "sensitive": self.sensitive or (),
+            "sensitive": list(dict.fromkeys([*(self.sensitive or ()), *self.l, *self.t])),
             "identifiers": self.identifiers,
             "keep": self.keep,
             "unit": () if self.unit is None else (self.unit,),
@@ -50,6 +55,16 @@ _ROLES: dict[str, Role] = {
     "identifiers": "identifier",
     "keep": "keep",
 }
+
+
+def requirements_of(
+    column: str, asked_l: Mapping[str, int], asked_t: Mapping[str, float]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What must hold for a sensitive column, by the key of a spec's ``privacy``, if the user said it."""
+    if column in asked_l:
+        yield "l_diversity", {"attribute": column, "l": asked_l[column], "variant": "distinct"}
+    if column in asked_t:
+        yield "t_closeness", {"attribute": column, "t": asked_t[column]}
 
 
 def columns_named(text: str, columns: Iterable[str]) -> list[str]:

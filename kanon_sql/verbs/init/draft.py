@@ -63,6 +63,8 @@ def init(
     keep: Sequence[str] = (),
     unit: str | None = None,
     k: int | None = None,
+    l: Mapping[str, int] | None = None,  # noqa: E741 - the name that the literature gives it
+    t: Mapping[str, float] | None = None,
     preset: str | None = None,
     population: str | None = None,
     largest_combination: int = 2,
@@ -88,6 +90,8 @@ def init(
         keep: columns that are released as they are.
         unit: the column that identifies persons. None to look for one, by names and in the data.
         k: rows, or persons, that look alike; 5, or what a preset asks for, where it is None.
+        l: column -> l of distinct l-diversity. Such a column is sensitive, besides those suggested.
+        t: column -> t of t-closeness, likewise.
         preset: ``hipaa-safe-harbor``, ``ema-0070`` or ``gdpr-wp216``: follow its rules, and say where they stand.
         population: for ``hipaa-safe-harbor``, a table with postal codes (text) and the number of people of each. Areas
             whose codes begin with the same three digits, and that have more than 20,000 people, keep these digits.
@@ -115,7 +119,7 @@ def init(
     if table is None:
         raise SpecError("init: the table is missing; name it beside the connection: init(connection, 'visits')")
     rules = _preset(preset, k, population)
-    roles = Roles(quasi_identifiers, sensitive, identifiers, keep, unit)
+    roles = Roles(quasi_identifiers, sensitive, identifiers, keep, unit, l=l or {}, t=t or {})
     with engine.run(Deadline(timeout)):
         source = _source(engine, table)
         shown = table if source.file is not None else format_table_name(source.table or ())
@@ -148,7 +152,7 @@ def init(
             if skeleton_directory is not None:
                 suggestions = skeletons(workspace, suggestions, skeleton_directory)
             notes = engine.read_notes
-    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes)
+    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes, roles)
     return "\n".join(lines_of(draft)) + "\n"
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kanon_sql.disclosure.risk import Combination
 from kanon_sql.spec import Source, format_table_name
+from kanon_sql.verbs.init.asked import Roles, requirements_of
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.interview import TELLING, ColumnsTogether
 from kanon_sql.verbs.init.presets import Preset
@@ -40,6 +41,7 @@ class Draft:
         preset: whose rules the spec follows; None for none.
         k: of k-anonymity; None for the usual one.
         notes: what to know of the table.
+        roles: what the user said of the columns.
     """
 
     source: Source
@@ -51,6 +53,7 @@ class Draft:
     preset: Preset | None
     k: int | None
     notes: Sequence[str] = ()
+    roles: Roles = field(default_factory=Roles)
 
     def of(self, role: Role) -> list[Suggestion]:
         """The columns in a role."""
@@ -142,10 +145,17 @@ def _privacy_lines(draft: Draft) -> Iterator[str]:
     sensitive = [item for item in draft.of("sensitive") if item.profile.distinct > 1]
     if preset is not None and sensitive:
         yield from (f"  # {line}" for line in preset.on_sensitive)
-    for item in sensitive:
+    for item in draft.of("sensitive"):
+        name = item.profile.name
+        asked = list(requirements_of(name, draft.roles.l, draft.roles.t))
+        for key, value in asked:
+            said = ", ".join(f"{of}: {as_yaml(what) if isinstance(what, str) else what}" for of, what in value.items())
+            yield f"  - {key}: {{{said}}}"
+        if asked or item not in sensitive:
+            continue
         needed = min(3, item.profile.distinct, k)
         if needed > 1:
-            yield f"  - l_diversity: {{attribute: {as_yaml(item.profile.name)}, l: {needed}, variant: distinct}}"
+            yield f"  - l_diversity: {{attribute: {as_yaml(name)}, l: {needed}, variant: distinct}}"
     if preset is not None:
         yield from (f"  # {line}" for line in preset.after)
 

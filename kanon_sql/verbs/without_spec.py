@@ -1,0 +1,180 @@
+"""A verb without a spec: a table, the roles of its columns and what must hold, as arguments.
+
+``check`` needs no hierarchies: it measures the table as it stands. ``plan`` and ``anonymize`` use the spec that
+``init`` drafts from the same arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.init import init, requirements_of
+from kanon_sql.verbs.result import Result
+
+__all__ = ["Roles", "spec_of_roles", "takes_roles"]
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Roles(TypedDict, total=False):
+    """What stands for a spec, as keyword arguments.
+
+    Attributes:
+        quasi_identifiers: the columns that others may know of a person.
+        sensitive: the columns that no reader should learn of a person, besides those of ``l`` and ``t``.
+        identifiers: columns that are never released.
+        keep: columns that are released as they are.
+        unit: the column that identifies persons, where one may have several rows.
+        k: of k-anonymity.
+        l: column -> l of distinct l-diversity.
+        t: column -> t of t-closeness.
+    """
+
+    quasi_identifiers: Sequence[str]
+    sensitive: Sequence[str]
+    identifiers: Sequence[str]
+    keep: Sequence[str]
+    unit: str
+    k: int
+    l: Mapping[str, int]  # noqa: E741 - the name that the literature gives it
+    t: Mapping[str, float]
+
+
+class TakesRoles(Protocol[P, R_co]):
+    """A verb that is called with a spec, or with a table and roles."""
+
+    @overload
+    def __call__(self, engine: Any, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    @overload
+    def __call__(self, engine: Any, table: str | None = None, /, **kwargs: Any) -> R_co: ...
+
+
+def takes_roles(verb: Callable[Concatenate[Any, P], Result]) -> TakesRoles[P, Result]:
+    """Make a verb take a table and the roles of its columns in the place of a spec.
+
+    Args:
+        verb: takes what it reads first, and then ``spec``.
+
+    Returns:
+        The same verb. The second argument is a spec; or the name of a table, or nothing where the table itself came
+        first, with keyword arguments that are named as in :class:`Roles`.
+    """
+    name, run = verb.__name__, cast(Callable[..., Result], verb)
+
+    @wraps(verb)
+    def called(engine: Any, spec: Any = None, *args: Any, **kwargs: Any) -> Any:
+        roles = {key: kwargs.pop(key) for key in Roles.__annotations__ if key in kwargs}
+        if isinstance(spec, Spec) and roles:
+            raise SpecError(f"{name}: the spec says what its columns are; leave {', '.join(roles)} out, or the spec")
+        if roles:
+            _refuse_odd(name, roles)
+        if not roles:
+            if spec is None:
+                raise SpecError(f"{name}: expected a Spec, or a table with quasi_identifiers=[...]")
+            return run(engine, spec, *args, **kwargs)
+        if not isinstance(spec, str | None):
+            raise SpecError(f"{name}: expected the name of a table, got {type(spec).__name__}; give a name, or nothing")
+        if name == "check":
+            # A distribution is compared with that of the whole table, which is then its own source.
+            checked = engine if spec is None and roles.get("t") else spec
+            kwargs = kwargs if checked is None else {"table": checked, **kwargs}
+            return run(engine, spec_of_roles(table=spec, **roles), *args, **kwargs)
+        more = {key: kwargs[key] for key in ("timeout", "report") if key in kwargs}
+        drafted = Spec.parse(init(engine, spec, **roles, **more))
+        result = run(engine, drafted, *args, **kwargs)
+        return replace(result, notes=[*result.notes, _said(drafted)])
+
+    given = signature(verb)
+    own = [item.replace(default=None) if item.name == "spec" else item for item in given.parameters.values()]
+    own += [Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=of) for key, of in _annotations().items()]
+    called.__signature__ = given.replace(parameters=own)  # type: ignore[attr-defined]
+    return cast(TakesRoles[P, Result], called)
+
+
+def _refuse_odd(verb: str, roles: Mapping[str, Any]) -> None:
+    """Refuse roles of another form: a text would be taken for a list of letters."""
+    if "quasi_identifiers" not in roles:
+        raise SpecError(f"{verb}: quasi_identifiers is missing; name the columns that others may know of a person")
+    for key, value in roles.items():
+        of = str(_annotations()[key])
+        if of.startswith("Sequence") and (isinstance(value, str) or not isinstance(value, Sequence)):
+            raise SpecError(f"{verb}: {key}: expected a list of columns, got {type(value).__name__}")
+        if of.startswith("Mapping") and not isinstance(value, Mapping):
+            raise SpecError(
+                f"{verb}: {key}: expected a number for each column, such as {{'diagnosis': 3}}, "
+                f"got {type(value).__name__}"
+            )
+
+
+def _annotations() -> Mapping[str, str]:
+    return {key: getattr(of, "__forward_arg__", str(of)) for key, of in Roles.__annotations__.items()}
+
+
+def spec_of_roles(
+    *,
+    table: str | None = None,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    unit: str | None = None,
+    k: int | None = None,
+    l: Mapping[str, int] | None = None,  # noqa: E741
+    t: Mapping[str, float] | None = None,
+) -> Spec:
+    """The spec that a table is checked by: no column of it is generalized.
+
+    Args:
+        table: its name, if it has one.
+        quasi_identifiers: as in :class:`Roles`, as are all others.
+        sensitive: the same.
+        identifiers: the same; the table must not have them.
+        keep: the same.
+        unit: the same.
+        k: the same.
+        l: the same.
+        t: the same.
+
+    Raises:
+        SpecError: nothing was said that must hold, or a value is wrong; it lists all problems. Or identifiers were
+            named where the table is its own source, which may have some.
+    """
+    if k is None and not l and not t:
+        raise SpecError("check: nothing was asked for; say k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
+    own_source = table if t else None
+    if own_source is not None and identifiers:
+        raise SpecError(
+            "check: identifiers: with t the table is compared with itself, as its own source, and a source may have "
+            "identifiers; leave them out, or check them in a run of their own with k"
+        )
+    protected = dict.fromkeys([*sensitive, *(l or {}), *(t or {})])
+    asked = {
+        "version": 1,
+        "quasi_identifiers": {column: {} for column in quasi_identifiers},
+        "sensitive": list(protected),
+        "identifiers": list(identifiers),
+        "keep": list(keep),
+        "privacy": [
+            *([] if k is None else [{"k_anonymity": {"k": k}}]),
+            *(dict([item]) for column in protected for item in requirements_of(column, l or {}, t or {})),
+        ],
+    }
+    more = {"unit": unit, "source": own_source}
+    return Spec.from_dict(asked | {key: value for key, value in more.items() if value is not None})
+
+
+def _said(drafted: Spec) -> str:
+    """What was drafted, as a note of the result."""
+    released = [*drafted.quasi_identifiers, *drafted.sensitive, *drafted.keep]
+    return (
+        f"init drafted the spec: only {', '.join(released)} are released; kanon_sql.init with the same arguments "
+        "writes it"
+    )
