@@ -44,7 +44,7 @@ def assert_kept(database: Database, folder: Path, case: Case, caps: dict[str, fl
         most = weighted_mean(problem, mean_losses(problem, released(database, problem), optimum.node))
     database.connection.execute("DROP TABLE IF EXISTS people_release")
     caps = {column: cap for column, cap in caps.items() if column in problem.hierarchies}
-    recoding = {"method": "cells", "levels": levels, "caps": caps}
+    recoding = {"method": "cells", "variant": levels, "caps": caps}
     result = kanon_sql.anonymize(database.engine, with_recoding(full, recoding))
     event(f"{result.verdict}, {'node' if result.recoding is None else result.recoding['start']}")
     assert result.passed or not optimum.passed

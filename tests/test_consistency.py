@@ -360,8 +360,8 @@ def test_the_same_on_other_engines(subject: Subject) -> None:
 def test_no_step_has_more_rows_than_the_source(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A label has 50 values in each of three columns: what joins labels first makes 50 rows of one, in each of them.
 
-    Every record has one label per column, so that a step has a row per record at most. An audit's scratch tables are
-    inline, and nothing says how many values a label of theirs has.
+    Every record has one label per column, so that a step has a row per record at most. Where an audit may make no
+    temporary tables, nothing says how many values a label of the inline ones has.
     """
     columns, rows = ["a", "b", "c"], 1_000
     values = ", ".join(f"CAST(n * {7**place} // 3 % 250 AS INTEGER) AS {name}" for place, name in enumerate(columns))
@@ -374,14 +374,15 @@ def test_no_step_has_more_rows_than_the_source(database: Database, monkeypatch: 
             "quasi_identifiers": {name: {"intervals": [50]} for name in columns},
         }
     )  # fmt: skip
-    asked, fetch = list[str](), database.engine.fetch
+    engine = kanon_sql.connect(database.connection, scratch="inline")
+    asked, fetch = list[str](), engine.fetch
 
     def listed(statement: Statement, limit: int) -> list[Row]:
         asked.append(statement.sql)
         return fetch(statement, limit)
 
-    monkeypatch.setattr(database.engine, "fetch", listed)
-    found = audit(database.engine, spec, attacks=["consistency"])
+    monkeypatch.setattr(engine, "fetch", listed)
+    found = audit(engine, spec, attacks=["consistency"])
     assert [attack.examined for attack in found.attacks] == [rows] * 3
     assert max(map(partial(rows_of_steps, database), asked)) == rows
 

@@ -460,7 +460,7 @@ def test_what_needs_a_table_with_a_name_is_refused() -> None:
         ({"ledger": {"table": "seen"}}, "ledger: a release is compared with earlier ones"),
         (
             {"recoding": {"method": "local", "save_as": "kept"}},
-            "recoding.save_as: the recoding would be kept in memory",
+            "recoding.save_as: the recoding would be saved in memory",
         ),
         (
             {"privacy": [{"m_invariance": {"attribute": "dx", "m": 2, "history": "seen"}}], "unit": "x", "keep": []},
