@@ -1,4 +1,4 @@
-"""How a golden file is written: what occurs several times is written once, under a name.
+"""How the golden file of DuckDB is written: what occurs several times is written once, under a name.
 
 A file is a list of blocks. Most are a statement under the template that it comes from:
 
@@ -88,8 +88,8 @@ def as_file(blocks: Sequence[Block]) -> str:
     return "\n\n".join(f"-- {title}\n{text}" for title, text in parts) + "\n"
 
 
-def expanded(file: str) -> str:
-    """A file with every name replaced by what it stands for."""
+def read(file: str) -> list[Block]:
+    """The statements of a file, with every name replaced by what it stands for."""
     stands_for: dict[str, str] = {}
     statements = []
     for block in re.split(r"\n\n(?=-- )", file.removesuffix("\n")):
@@ -98,5 +98,9 @@ def expanded(file: str) -> str:
         if NAME.fullmatch(title):
             stands_for[title] = text
         else:
-            statements.append(f"-- {title}\n{text}")
-    return "\n\n".join(statements) + "\n"
+            statements.append((title, text.removesuffix(";")))
+    return statements
+
+
+def expanded(file: str) -> str:
+    return as_file(read(file))
