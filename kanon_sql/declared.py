@@ -18,6 +18,7 @@ __all__ = [
     "ATTACKS",
     "DATABASES",
     "DIALECTS",
+    "HIERARCHIES",
     "PRIVACY_REQUIREMENTS",
     "QUALITY_METRICS",
     "RECODINGS",
@@ -116,6 +117,9 @@ def names_written(package: str) -> list[str]:
 
 _NAME = re.compile(r'^    name(?:: ClassVar\[str\])? = "(\w+)"$', re.MULTILINE)
 
+
+HIERARCHIES: Register[Any] = Register("kind of hierarchy", "kanon_sql.hierarchies.kinds")
+"""How a quasi-identifier may be generalized, by the key that specs write: ``hierarchies.Kind``."""
 
 PRIVACY_REQUIREMENTS: Register[Any] = Register("requirement", "kanon_sql.models.privacy")
 """What a spec may ask for under ``privacy``, each beside its privacy model: ``spec.Requirement``."""

@@ -20,14 +20,14 @@ from kanon_sql.engines.base import Column, Engine, Kind
 from kanon_sql.engines.connection import connect
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.files import read_hierarchy
+from kanon_sql.hierarchies.kinds.dates import DatesHierarchy
+from kanon_sql.hierarchies.kinds.intervals import IntervalsHierarchy
+from kanon_sql.hierarchies.kinds.prefix import PrefixHierarchy
+from kanon_sql.hierarchies.kinds.value import ValueHierarchy
 from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.spec import (
-    DatesHierarchy,
-    IntervalsHierarchy,
     KAnonymityRequirement,
-    PrefixHierarchy,
     Spec,
-    ValueHierarchy,
 )
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.demo import _make_visits
@@ -84,9 +84,9 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     )
     assert spec.suppression.limit == ("max_share", 0.02)
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
-    assert hierarchies["age"] == IntervalsHierarchy((Decimal(5), Decimal(10), Decimal(20)))
-    assert hierarchies["zip"] == PrefixHierarchy((4, 3, 2))
-    assert hierarchies["birth_date"] == DatesHierarchy(("month", "quarter", "year", "decade"))
+    assert hierarchies["age"] == IntervalsHierarchy(intervals=(Decimal(5), Decimal(10), Decimal(20)))
+    assert hierarchies["zip"] == PrefixHierarchy(prefix=(4, 3, 2))
+    assert hierarchies["birth_date"] == DatesHierarchy(dates=("month", "quarter", "year", "decade"))
     assert hierarchies["sex"] == ValueHierarchy()
     for name in ("visit_date", "ward", "charge"):
         assert re.search(rf"^  # - {name}  # .", text, re.MULTILINE), "left out, with a reason"
@@ -522,7 +522,7 @@ def finest(values: str, connection: duckdb.DuckDBPyConnection) -> tuple[Decimal,
     _, spec = written(connection, f"CREATE OR REPLACE TABLE t AS SELECT {values} AS height FROM range(1000) AS n(i)")
     hierarchy = spec.quasi_identifiers["height"].hierarchy
     assert isinstance(hierarchy, IntervalsHierarchy)
-    return hierarchy.widths
+    return hierarchy.intervals
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,9 @@ def test_times_are_generalized_from_their_day(connection: duckdb.DuckDBPyConnect
         connection,
         "CREATE TABLE t AS SELECT TIMESTAMP '2020-01-01 10:00:00' + INTERVAL (i) HOUR AS born FROM range(900) n(i)",
     )
-    assert spec.quasi_identifiers["born"].hierarchy == DatesHierarchy(("day", "month", "quarter", "year", "decade"))
+    assert spec.quasi_identifiers["born"].hierarchy == DatesHierarchy(
+        dates=("day", "month", "quarter", "year", "decade")
+    )
 
 
 # --- Skeletons ------------------------------------------------------------------------------
@@ -573,7 +575,7 @@ def test_the_spec_with_skeletons_runs(
     files = {path.name for path in (tmp_path / "to fill").iterdir()}
     lists = {"visits": {"marital_status", "education"}, "adult": {"marital-status", "education", "workclass"}}
     assert files == {f"{name}.csv" for name in lists[table]}
-    assert all(spec.quasi_identifiers[name].file for name in lists[table])
+    assert all(spec.quasi_identifiers[name].to_dict()["file"] for name in lists[table])
     rows = read_hierarchy(tmp_path / "to fill" / "education.csv")
     assert len(rows) == 8
     assert all(row == (row[0], row[0], "*") for row in rows)

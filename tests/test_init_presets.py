@@ -264,7 +264,7 @@ def test_what_the_rule_forbids_is_refused(connection: duckdb.DuckDBPyConnection,
 def test_who_lists_quasi_identifiers_gets_no_others(connection: duckdb.DuckDBPyConnection) -> None:
     _, spec = drafted(kanon_sql.connect(connection), **SAFE, quasi_identifiers=["age"], sensitive=["diagnosis"])
     assert list(spec.quasi_identifiers) == ["age"]
-    assert spec.quasi_identifiers["age"].top == 90
+    assert spec.quasi_identifiers["age"].to_dict()["top"] == 90
     assert spec.keep == ()
 
 

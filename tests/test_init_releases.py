@@ -12,7 +12,8 @@ from literature import adult_dir
 
 import kanon_sql
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import IntervalsHierarchy, Spec
+from kanon_sql.hierarchies.kinds.intervals import IntervalsHierarchy
+from kanon_sql.spec import Spec
 
 ADULT = adult_dir()
 
@@ -151,7 +152,7 @@ def test_widths_that_fit(values: str, low: float, high: float, connection: duckd
     text = kanon_sql.init(kanon_sql.connect(connection), "t", quasi_identifiers=["x"])
     hierarchy = Spec.parse(text).quasi_identifiers["x"].hierarchy
     assert isinstance(hierarchy, IntervalsHierarchy)
-    finest, *_, coarsest = map(float, hierarchy.widths)
+    finest, *_, coarsest = map(float, hierarchy.intervals)
     assert 4 <= (high - low) / finest <= 35
     assert 1 <= (high - low) / coarsest <= 8
 

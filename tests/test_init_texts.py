@@ -11,7 +11,7 @@ from drafts import metered
 from servers import subject_of
 
 import kanon_sql
-from kanon_sql.spec import PrefixHierarchy
+from kanon_sql.hierarchies.kinds.prefix import PrefixHierarchy
 
 FAULTS = ["unknown", "31.12.1999", "2000-13-01", "20001231", "1999-12-"]
 BORN = [str(date(1950, 1, 1) + timedelta(days=number * 7919 % 9000)) for number in range(1995)] + FAULTS
@@ -53,7 +53,7 @@ def test_a_date_with_a_few_faults_is_said_to_be_one_and_keeps_its_month(database
     assert not [fault for fault in FAULTS if fault in text], "no value"
     assert meter.source_scans == 1
     spec = kanon_sql.Spec.parse(text)
-    assert spec.quasi_identifiers["born"].hierarchy == PrefixHierarchy((7, 4))
+    assert spec.quasi_identifiers["born"].hierarchy == PrefixHierarchy(prefix=(7, 4))
     kanon_sql.anonymize(database.engine, spec).raise_for_failure()
     released = Counter(born for born, *_ in database.rows("t_release"))
     assert released.total() >= 0.98 * len(BORN)
@@ -69,7 +69,7 @@ def test_so_are_numbers_which_keep_their_first_digits(database: Database) -> Non
     assert text.count("looks like") == 1, "digits of a postal code are no numbers"
     assert not [fault for fault in ("n/a", "about 40") if fault in text]
     spec = kanon_sql.Spec.parse(text)
-    assert spec.quasi_identifiers["age"].hierarchy == PrefixHierarchy((2, 1))
+    assert spec.quasi_identifiers["age"].hierarchy == PrefixHierarchy(prefix=(2, 1))
     kanon_sql.anonymize(database.engine, spec).raise_for_failure()
     assert Counter(age for age, *_ in database.rows("t_release"))["*"] <= 0.05 * len(ages)
 

@@ -126,6 +126,7 @@ def doors() -> dict[str, set[str]]:
         "kanon_sql.declared": {
             "DATABASES",
             "DIALECTS",
+            "HIERARCHIES",
             "ATTACKS",
             "PRIVACY_REQUIREMENTS",
             "QUALITY_METRICS",

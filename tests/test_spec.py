@@ -20,22 +20,22 @@ from specs import EXAMPLE, HEAD, MINIMAL, ROOT, TAIL, make, patient, refusals, s
 from suppressions import suppressing
 
 import kanon_sql.spec as spec_package
+from kanon_sql.hierarchies.kinds.dates import DatesHierarchy
+from kanon_sql.hierarchies.kinds.file import FileHierarchy
+from kanon_sql.hierarchies.kinds.intervals import IntervalsHierarchy
+from kanon_sql.hierarchies.kinds.prefix import PrefixHierarchy
+from kanon_sql.hierarchies.kinds.sql import SqlHierarchy
+from kanon_sql.hierarchies.kinds.table import TableHierarchy
+from kanon_sql.hierarchies.kinds.tree import TreeHierarchy
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceRequirement
 from kanon_sql.models.privacy.k_map import KMapRequirement
 from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.models.privacy.t_closeness import TClosenessRequirement
 from kanon_sql.spec import (
-    DatesHierarchy,
-    FileHierarchy,
-    IntervalsHierarchy,
     KAnonymityRequirement,
-    PrefixHierarchy,
     Source,
     Spec,
-    SqlHierarchy,
     Suppression,
-    TableHierarchy,
-    TreeHierarchy,
     requirements,
 )
 from kanon_sql.spec.redact import redact_location, redact_sql
@@ -54,14 +54,14 @@ def test_the_example_loads_completely() -> None:
     ]  # fmt: skip
     hierarchies = [quasi.hierarchy for quasi in spec.quasi_identifiers.values()]
     assert hierarchies[0] == IntervalsHierarchy(
-        (Decimal(5), Decimal(10), Decimal(20)), Decimal(0), Decimal(0), Decimal(90)
+        intervals=(Decimal(5), Decimal(10), Decimal(20)), origin=Decimal(0), bottom=Decimal(0), top=Decimal(90)
     )
-    assert hierarchies[1] == PrefixHierarchy((4, 3, 2))
-    assert hierarchies[2] == DatesHierarchy(("month", "quarter", "year", "decade"))
-    assert hierarchies[3] == FileHierarchy("hierarchies/sex.csv")
+    assert hierarchies[1] == PrefixHierarchy(prefix=(4, 3, 2))
+    assert hierarchies[2] == DatesHierarchy(dates=("month", "quarter", "year", "decade"))
+    assert hierarchies[3] == FileHierarchy(file="hierarchies/sex.csv")
     assert isinstance(hierarchies[4], TreeHierarchy)
-    assert hierarchies[5] == TableHierarchy(("ward_hierarchy",))
-    assert hierarchies[6] == SqlHierarchy(("floor(x / 10) * 10", "floor(x / 50) * 50"))
+    assert hierarchies[5] == TableHierarchy(table=("ward_hierarchy",))
+    assert hierarchies[6] == SqlHierarchy(sql=("floor(x / 10) * 10", "floor(x / 50) * 50"))
     assert [quasi.height_hint for quasi in spec.quasi_identifiers.values()] == [4, 4, 5, None, 3, None, 3]
     assert spec.quasi_identifiers["ward"].maximum_level == 2
     assert spec.quasi_identifiers["birth_date"].minimum_level == 1

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from specs import HEAD, TAIL, column, column_refusals, make, patient, problems, refusals
 
 from kanon_sql.errors import SpecError
+from kanon_sql.hierarchies.kinds.intervals import IntervalsHierarchy
+from kanon_sql.hierarchies.kinds.tree import TreeHierarchy
+from kanon_sql.hierarchies.kinds.value import ValueHierarchy
 from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.models.privacy.t_closeness import TClosenessRequirement
 from kanon_sql.spec import (
-    IntervalsHierarchy,
     KAnonymityRequirement,
     Spec,
-    TreeHierarchy,
-    ValueHierarchy,
     format_table_name,
     parse_table_name,
 )
@@ -215,11 +215,12 @@ def test_no_kind_means_value_then_star() -> None:
 def test_interval_numbers_are_exact() -> None:
     quasi = column(intervals=[0.1, 0.3, 0.6], origin=-0.05, top=1e3)
     assert quasi.hierarchy == IntervalsHierarchy(
-        (Decimal("0.1"), Decimal("0.3"), Decimal("0.6")), Decimal("-0.05"), None, Decimal(1000)
+        intervals=(Decimal("0.1"), Decimal("0.3"), Decimal("0.6")), origin=Decimal("-0.05"), top=Decimal(1000)
     )
     text = HEAD + "quasi_identifiers: {a: {intervals: [0.10, 5.0], top: 1e2}}\nprivacy: [{k_anonymity: 2}]\n"
-    parsed = Spec.parse(text).quasi_identifiers["a"]
-    assert [str(width) for width in parsed.intervals or ()] == ["0.1", "5"]
+    parsed = Spec.parse(text).quasi_identifiers["a"].hierarchy
+    assert isinstance(parsed, IntervalsHierarchy)
+    assert [str(width) for width in parsed.intervals] == ["0.1", "5"]
     assert str(parsed.top) == "100"
     assert "do not nest" in column_refusals(intervals=[0.1, 0.25])[0]
     # far apart, where plain decimal division gives up
@@ -260,7 +261,8 @@ def test_a_written_top_of_a_tree_is_kept_and_adds_no_level(below: Any) -> None:
     assert isinstance(written.hierarchy, TreeHierarchy)
     assert isinstance(plain.hierarchy, TreeHierarchy)
     assert written.hierarchy.rows() == plain.hierarchy.rows()
-    assert written.hierarchy.written_rows() == [(*row, "*") for row in plain.hierarchy.written_rows()]
+    spec = make(quasi_identifiers={"sex": None})
+    assert written.hierarchy.listed_rows(spec) == [(*row, "*") for row in plain.hierarchy.listed_rows(spec)]
     assert written.height_hint == plain.height_hint
     assert written.to_dict()["tree"] == {"*": below}
     assert column(tree=written.to_dict()["tree"]) == written

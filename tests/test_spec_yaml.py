@@ -9,7 +9,8 @@ import pytest
 from specs import HEAD, TAIL, problems
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Spec, TreeHierarchy
+from kanon_sql.hierarchies.kinds.tree import TreeHierarchy
+from kanon_sql.spec import Spec
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_keys_that_are_not_text_merge_keys_and_tags() -> None:
 
 def test_anchors_work_but_not_on_themselves() -> None:
     text = HEAD + "quasi_identifiers: {a: &x {prefix: [2]}, b: *x}\nprivacy: [{k_anonymity: 2}]\n"
-    assert Spec.parse(text).quasi_identifiers["b"].prefix == (2,)
+    assert Spec.parse(text).quasi_identifiers["b"].to_dict()["prefix"] == [2]
     assert "contains itself" in problems("a: &x [*x]\n")[0]
 
 

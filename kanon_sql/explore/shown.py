@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
+from kanon_sql.declared import HIERARCHIES, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
     about,
@@ -140,6 +140,7 @@ def _controls(visit: Visit) -> dict[str, Any]:
         "columns": column_controls(spec, None if last is None else last.level_names),
         "limit": limit_percent(spec),
         "metrics": _with([name for name, metric in QUALITY_METRICS.items() if not metric.takes], spec.search.metric),
+        "builders": [(name, kind.build_by) for name, kind in HIERARCHIES.items() if kind.build_by is not None],
         "algorithms": list(SEARCH_ALGORITHMS),
         "recodings": _with(list(_recodings()), recoding),
         "recoding": recoding,

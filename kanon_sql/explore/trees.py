@@ -22,9 +22,6 @@ __all__ = ["MOST_LABELS", "Drawn", "Taken", "can_be_drawn", "tree_of_rows", "tre
 MOST_LABELS = 400
 """A tree with more is not drawn: no user would move this many by hand."""
 
-_DRAWN = ("tree", "prefix", "file", "table", "sql", "value")
-"""Hierarchies of texts. Those of numbers, dates and points are made of widths and parts, which trees would lose."""
-
 Labels = dict[str, "Labels"]
 """Label -> what is below it; a value has nothing below."""
 
@@ -60,12 +57,7 @@ class Taken:
 
 def can_be_drawn(item: QuasiIdentifier) -> bool:
     """Whether a tree could stand for this hierarchy."""
-    return _kind(item) in _DRAWN
-
-
-def _kind(item: QuasiIdentifier) -> str:
-    kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
-    return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
+    return item.hierarchy.drawn
 
 
 def tree_of_spec(spec: Spec, name: str) -> Drawn:
@@ -75,9 +67,15 @@ def tree_of_spec(spec: Spec, name: str) -> Drawn:
         SpecError: a hierarchy that is no tree of labels.
     """
     index, item = _item(spec, name)
-    tree = item.tree or {}
+    tree = _written(item)
     top = list(tree) == ["*"]
-    return _drawn(index, name, _kind(item), tree["*"] if top else tree, top=top)
+    return _drawn(index, name, item.hierarchy.name, tree["*"] if top else tree, top=top)
+
+
+def _written(item: QuasiIdentifier) -> Mapping[str, Any]:
+    """The tree that the spec holds; empty where it holds none."""
+    found: Mapping[str, Any] = getattr(item.hierarchy, "tree", {})
+    return found
 
 
 def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], Taken]:
@@ -94,11 +92,11 @@ def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], Taken]:
         found = hierarchy(tools.engine, spec, [name], reveal=MOST_LABELS + 1, report=tools.report)
         (own,) = found.hierarchies
         if own.values > MOST_LABELS:
-            return Taken(Drawn(index, name, _kind(item), (), labels=own.values), found.cost)
+            return Taken(Drawn(index, name, item.hierarchy.name, (), labels=own.values), found.cost)
         rows = [labels[:-1] if labels[-1] == "*" else labels for labels, _ in own.examples]
         tree = tree_of_rows([*rows, *((value,) for value in own.missing_values)])
-        top = item.tree is not None and list(item.tree) == ["*"]
-        return Taken(_drawn(index, name, _kind(item), tree, top=top), found.cost)
+        top = list(_written(item)) == ["*"]
+        return Taken(_drawn(index, name, item.hierarchy.name, tree, top=top), found.cost)
 
     return ask
 
@@ -129,8 +127,8 @@ def _item(spec: Spec, name: str) -> tuple[int, QuasiIdentifier]:
     item = spec.quasi_identifiers[name]
     if not can_be_drawn(item):
         raise SpecError(
-            f"quasi_identifiers.{name}: its hierarchy is {_kind(item)}, which is no tree of labels; expected a column "
-            "of texts"
+            f"quasi_identifiers.{name}: its hierarchy is {item.hierarchy.name}, which is no tree of labels; expected a "
+            "column of texts"
         )
     return list(spec.quasi_identifiers).index(name), item
 

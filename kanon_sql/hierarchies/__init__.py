@@ -25,12 +25,12 @@ from kanon_sql.hierarchies.files import (
     TOP,
     FileStyle,
     file_names,
-    read_hierarchy,
     with_top,
     write_hierarchy,
 )
 from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
+from kanon_sql.hierarchies.kind import Kind, kind_of
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
 from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
 from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
@@ -45,6 +45,7 @@ __all__ = [
     "WITHHELD",
     "Codes",
     "FileStyle",
+    "Kind",
     "Lookup",
     "Site",
     "Survey",
@@ -62,10 +63,10 @@ __all__ = [
     "forms_of",
     "highest_with_labels",
     "inline_label",
+    "kind_of",
     "level_names",
     "limited",
     "number_text",
-    "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",
     "refuse_several_texts",

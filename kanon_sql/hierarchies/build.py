@@ -15,22 +15,11 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP
 from kanon_sql.hierarchies.given_rows import GivenRows, Site, loaded_rows, rows_of, split_labels
+from kanon_sql.hierarchies.kind import kind_of
 from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
-from kanon_sql.hierarchies.numbers import exact_range
-from kanon_sql.hierarchies.points import cell_label
 from kanon_sql.hierarchies.rules import rule_labels, value_text
-from kanon_sql.spec import (
-    FileHierarchy,
-    IntervalsHierarchy,
-    Origin,
-    Point,
-    PointHierarchy,
-    QuasiIdentifier,
-    Spec,
-    TableHierarchy,
-    TreeHierarchy,
-)
+from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_with_labels", "survey"]
@@ -161,7 +150,7 @@ def survey(
     given = loaded_rows(workspace, spec, sites)
     rows, rules = {}, {}
     for site in sites:
-        if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
+        if site.hierarchy.is_listed:
             rows[site.index] = rows_of(workspace, spec, site, raw, given.get(site.index))
         else:
             rules[site.index] = _labels_of(workspace, site, raw)
@@ -188,20 +177,7 @@ def _labels_of(workspace: Workspace, site: Site, raw: Relation) -> Sequence[Sql]
         SpecError: it does not fit the column's type.
     """
     labels = rule_labels(site.column, site.hierarchy, site.where)
-    hierarchy = site.hierarchy.hierarchy
-    if isinstance(hierarchy, IntervalsHierarchy):
-        bound = exact_range(hierarchy.digits, site.column.kind)
-        (out_of_range,) = workspace.row("hierarchies/range", raw=raw, raw_column=site.raw_column, bound=bound)
-        if out_of_range:
-            power = len(str(bound)) - 1
-            digits = f"with {hierarchy.digits} digits after the point " if hierarchy.digits else ""
-            raise HierarchyError(
-                f"{site.where}: {out_of_range} distinct values are not finite or not between -10^{power} and "
-                f"10^{power}, so no interval {digits}holds them; "
-                f"{'use wider intervals, or ' if digits else ''}filter or cast them in a source query"
-            )
-    if isinstance(site.hierarchy.hierarchy, PointHierarchy):
-        _refuse_foreign(workspace, site, raw, site.hierarchy.hierarchy.point)
+    kind_of(site.hierarchy).refuse_values(workspace, site.where, site.column, raw, site.raw_column)
     return labels
 
 
@@ -231,21 +207,6 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence
         given=None,
         nested_in=table,
     )
-
-
-def _refuse_foreign(workspace: Workspace, site: Site, raw: Relation, point: Point) -> None:
-    """Refuse texts that are no finest cells: a table that is compared with the source may hold others.
-
-    Raises:
-        HierarchyError: there are some.
-    """
-    label = exact_text(Sql(f"({cell_label(point, point.depths[0])})"))
-    (found,) = workspace.row("hierarchies/foreign", raw=raw, raw_column=site.raw_column, label=label)
-    if found:
-        raise HierarchyError(
-            f"{site.where}: {int(found):,} distinct values are no cells of depth {point.depths[0]}, written as the "
-            "source's are; leave the rows out, or give cells of this depth"
-        )
 
 
 def _from_rows(workspace: Workspace, site: Site, raw: Relation, rows: GivenRows) -> BuiltTable:

@@ -13,7 +13,8 @@ from itertools import groupby
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.hierarchies.exact import exact_value
-from kanon_sql.spec import ComputedColumn, IntervalsHierarchy, QuasiIdentifier
+from kanon_sql.hierarchies.kind import kind_of
+from kanon_sql.spec import ComputedColumn, QuasiIdentifier
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, render
 
 __all__ = ["computed_value", "refuse_split_labels", "refuse_untrue_columns", "split_labels"]
@@ -37,10 +38,9 @@ def computed_value(
     """
     if column.dates:
         return render("hierarchies/computed/date", label=label, part=column.part, as_text=as_text)
-    hierarchy = quasi_identifier.hierarchy
-    assert isinstance(hierarchy, IntervalsHierarchy), "the spec refuses others"
-    whole = kind == "integer" and hierarchy.digits == 0
-    return render("hierarchies/computed/number", label=label, part=column.part, whole=whole, digits=hierarchy.digits)
+    digits = kind_of(quasi_identifier).digits
+    whole = kind == "integer" and digits == 0
+    return render("hierarchies/computed/number", label=label, part=column.part, whole=whole, digits=digits)
 
 
 def refuse_untrue_columns(

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, Problem
-from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
+from kanon_sql.hierarchies.files import TOP, with_top
 from kanon_sql.hierarchies.graph import as_tree
+from kanon_sql.hierarchies.kind import kind_of
 from kanon_sql.hierarchies.rules import value_text
-from kanon_sql.spec import FileHierarchy, Origin, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql
 
 __all__ = ["GivenRows", "Site", "loaded_rows", "rows_of", "split_labels"]
@@ -74,13 +75,10 @@ def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> di
     loaded = {}
     with workspace.together():
         for site in sites:
-            hierarchy = site.hierarchy.hierarchy
-            if isinstance(hierarchy, FileHierarchy):
-                given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
-            elif isinstance(hierarchy, TreeHierarchy):
-                given = with_top(hierarchy.written_rows())
-            else:
+            rows = kind_of(site.hierarchy).listed_rows(spec, several=site.several)
+            if rows is None:
                 continue
+            given = with_top(rows)
             domain = workspace.table(f"domain{site.suffix}")
             workspace.load(domain, [f"l{level}" for level, _ in enumerate(given[0])], given)
             loaded[site.index] = GivenRows(domain, len(given[0]), given[0][-1], len(given), (), given)
@@ -113,9 +111,9 @@ def _copy_table(workspace: Workspace, site: Site) -> GivenRows:
     Raises:
         HierarchyError: it holds no hierarchy.
     """
-    hierarchy, where = site.hierarchy.hierarchy, f"{site.where}.table"
-    assert isinstance(hierarchy, TableHierarchy)
-    domain, source = workspace.table(f"domain{site.suffix}"), Relation(hierarchy.table)
+    named, where = site.hierarchy.table, f"{site.where}.table"
+    assert named is not None
+    domain, source = workspace.table(f"domain{site.suffix}"), Relation(named)
     names = list(workspace.columns(source))
     workspace.execute("hierarchies/copy", target=domain, table=source, names=names)
     rows, missing, repeated, tops, top = workspace.row("hierarchies/domain_summary", domain=domain, levels=len(names))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.hierarchies.files import read_hierarchy, with_top
+from kanon_sql.hierarchies.files import with_top
+from kanon_sql.hierarchies.kind import kind_of
 from kanon_sql.hierarchies.lookups import Lookup
-from kanon_sql.hierarchies.numbers import exact_range
 from kanon_sql.hierarchies.rules import rule_labels, value_text
-from kanon_sql.spec import FileHierarchy, IntervalsHierarchy, Spec, TreeHierarchy
+from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, identifier, literal, parsed, render
 
 __all__ = ["InlineLabel", "inline_label"]
@@ -51,9 +50,10 @@ def inline_label(spec: Spec, column: Column, lookup: Lookup, level: int, name: s
     if level == lookup.height:
         return InlineLabel(literal(lookup.top), True)
     value = identifier(name)
-    hierarchy = lookup.quasi_identifier.hierarchy
-    if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
-        rows = _rows(spec, lookup)
+    hierarchy = kind_of(lookup.quasi_identifier)
+    written = hierarchy.listed_rows(spec)
+    if written is not None:
+        rows = with_top(written)
         text = value_text(column, value)
         if level == 0:
             return InlineLabel(text, False)
@@ -68,19 +68,10 @@ def inline_label(spec: Spec, column: Column, lookup: Lookup, level: int, name: s
         items = list(groups.items())
         return InlineLabel(render("hierarchies/inline/listed", text=text, groups=items), False)
     label = _over(rule_labels(column, lookup.quasi_identifier)[level], name)
-    if isinstance(hierarchy, IntervalsHierarchy) and level > 0:
-        bound = exact_range(hierarchy.digits, column.kind)
+    bound = hierarchy.bound(column)
+    if bound is not None and level > 0:
         label = render("hierarchies/inline/within", value=value, label=label, bound=bound)
     return InlineLabel(label, False)
-
-
-def _rows(spec: Spec, lookup: Lookup) -> Sequence[Sequence[str]]:
-    """The rows of a hierarchy that is a file or a tree: the value, then a label per level."""
-    hierarchy = lookup.quasi_identifier.hierarchy
-    if isinstance(hierarchy, TreeHierarchy):
-        return with_top(hierarchy.written_rows())
-    assert isinstance(hierarchy, FileHierarchy)
-    return with_top(read_hierarchy(spec.resolve(hierarchy.path)))
 
 
 def _over(label: Sql, name: str) -> Sql:

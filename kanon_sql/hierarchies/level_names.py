@@ -9,22 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.spec import (
-    DatesHierarchy,
-    FileHierarchy,
-    IntervalsHierarchy,
-    PointHierarchy,
-    PrefixHierarchy,
-    QuasiIdentifier,
-    SqlHierarchy,
-    TableHierarchy,
-    TreeHierarchy,
-    redact_sql,
-)
+from kanon_sql.hierarchies.kind import AS_IN_SOURCE, kind_of
+from kanon_sql.spec import QuasiIdentifier
 
-__all__ = ["AS_IN_SOURCE", "CHOSEN_INTERVALS", "RANGES", "WITHHELD", "level_names"]
+__all__ = ["CHOSEN_INTERVALS", "RANGES", "WITHHELD", "level_names"]
 
-AS_IN_SOURCE = "as in the source"
 WITHHELD = "withheld"
 
 CHOSEN_INTERVALS = (AS_IN_SOURCE, "intervals that the search chose", WITHHELD)
@@ -32,12 +21,6 @@ CHOSEN_INTERVALS = (AS_IN_SOURCE, "intervals that the search chose", WITHHELD)
 
 RANGES = (AS_IN_SOURCE, "ranges of the classes", WITHHELD)
 """The levels of a column that is released as ranges of its values."""
-
-LABELS = 3
-"""This many labels of a tree name a level."""
-
-LONGEST = 40
-"""Characters of a label or an expression that are shown."""
 
 
 def level_names(hierarchy: QuasiIdentifier, height: int, columns: Sequence[str] = ()) -> tuple[str, ...]:
@@ -52,42 +35,6 @@ def level_names(hierarchy: QuasiIdentifier, height: int, columns: Sequence[str] 
         >>> level_names(QuasiIdentifier(intervals=(5, 10)), 3)
         ('as in the source', 'bands of 5', 'bands of 10', 'withheld')
     """
-    return (*(_name(hierarchy, level, columns) for level in range(height)), WITHHELD)
-
-
-def _name(written: QuasiIdentifier, level: int, columns: Sequence[str]) -> str:
-    rule = written.hierarchy
-    if isinstance(rule, PointHierarchy):
-        return f"cells of depth {rule.point.depths[level]}"
-    if level == 0:
-        return AS_IN_SOURCE
-    if isinstance(rule, IntervalsHierarchy):
-        return f"bands of {rule.widths[level - 1].normalize():f}"
-    if isinstance(rule, PrefixHierarchy):
-        kept = rule.keep[level - 1]
-        return "first character" if kept == 1 else f"first {kept} characters"
-    if isinstance(rule, DatesHierarchy):
-        return rule.units[level - 1]
-    if isinstance(rule, SqlHierarchy):
-        return f"sql {level}: {_clipped(' '.join(redact_sql(rule.expressions[level - 1]).split()))}"
-    if isinstance(rule, TreeHierarchy):
-        return _first_labels(rule, level) or f"level {level} of the tree"
-    if isinstance(rule, TableHierarchy):
-        return columns[level] if level < len(columns) else f"column {level + 1} of the table"
-    assert isinstance(rule, FileHierarchy)
-    return f"column {level + 1} of the file"
-
-
-def _first_labels(tree: TreeHierarchy, level: int) -> str:
-    """The first labels of a level of a tree that are no values; empty where these are the same one level below."""
-    rows = tree.rows()
-    values = {row[0] for row in rows}
-    labels, below = (dict.fromkeys(row[at] for row in rows if row[at] not in values) for at in (level, level - 1))
-    if list(below)[:LABELS] == list(labels)[:LABELS]:
-        return ""
-    shown = ", ".join(map(_clipped, list(labels)[:LABELS]))
-    return f"{shown}, ..." if len(labels) > LABELS else shown
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    rule = kind_of(hierarchy)
+    names = (rule.level_name(level, columns) if level else rule.value_name for level in range(height))
+    return (*names, WITHHELD)

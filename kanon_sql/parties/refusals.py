@@ -11,7 +11,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
 from kanon_sql.parties.pooled import Demands
-from kanon_sql.spec import Spec, TableHierarchy
+from kanon_sql.spec import Spec
 
 __all__ = ["demands_of", "refuse_float_values", "refuse_other_columns", "refuse_spec"]
 
@@ -55,10 +55,9 @@ def refuse_spec(spec: Spec) -> None:
          f"have to cross; use {', '.join(by_counts[:-1])} or {by_counts[-1]}"),
     ]  # fmt: skip
     for name, column in spec.quasi_identifiers.items():
-        in_table = isinstance(column.hierarchy, TableHierarchy)
+        never = column.hierarchy.never_among_parties
         reasons += [
-            (in_table, f"quasi_identifiers.{name}: a hierarchy in a table may differ from party to party; give "
-             "it as a file or a tree"),
+            (never is not None, f"quasi_identifiers.{name}: {never}"),
             (column.as_ != "text", f"quasi_identifiers.{name}.as: the parties' parts are labels, which are joined; "
              "leave it out"),
             (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "

@@ -11,7 +11,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import refuse_outside
 from kanon_sql.hierarchies import Lookup, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
-from kanon_sql.spec import FileHierarchy, MInvarianceRequirement, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.spec import MInvarianceRequirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = ["MOST_VALUES", "Item", "Past", "Persons", "Scratch"]
@@ -200,7 +200,7 @@ class Persons(Scratch):
 
     def _item(self, lookup: Lookup) -> Item:
         column, own = self.columns[lookup.name], lookup.quasi_identifier
-        rows = isinstance(own.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy)
+        rows = own.is_listed
         ordered, ranged = column.kind not in ("text", "other"), lookup.name in self.requirement.in_ranges
         if ranged and not ordered:
             raise SpecError(

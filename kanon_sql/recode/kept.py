@@ -22,14 +22,14 @@ from typing import Any
 from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import Prepared
-from kanon_sql.hierarchies import read_hierarchy, with_top
+from kanon_sql.hierarchies import kind_of, with_top
 from kanon_sql.recode.cells import CellsRecoded, caps_of
 from kanon_sql.recode.kept_cuts import KEPT, recoded_by_cuts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Mapped, Suppressed, described
 from kanon_sql.search import Node
-from kanon_sql.spec import FileHierarchy, QuasiIdentifier, Spec, TreeHierarchy, sha256
+from kanon_sql.spec import QuasiIdentifier, Spec, sha256
 from kanon_sql.sql import Relation, slot
 
 __all__ = ["MOST_ROUNDS", "STATEMENTS_A_ROUND", "Kept", "hierarchies_of", "recoded_as_kept"]
@@ -131,13 +131,9 @@ def hierarchies_of(spec: Spec) -> dict[str, dict[str, Any]]:
 
 
 def _hierarchy(spec: Spec, column: QuasiIdentifier) -> dict[str, Any]:
-    hierarchy = column.hierarchy
     said = {key: value for key, value in column.what_labels().items() if key not in (*_LIMITS, "weight", "as")}
-    content: Any = said
-    if isinstance(hierarchy, FileHierarchy):
-        content = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
-    elif isinstance(hierarchy, TreeHierarchy):
-        content = with_top(hierarchy.written_rows())
+    rows = kind_of(column).listed_rows(spec)
+    content: Any = said if rows is None else with_top(rows)
     limits = {"minimum_level": column.minimum_level, "maximum_level": column.maximum_level}
     return {"kind": next(iter(said), "values"), "sha256": sha256(content), **limits}
 

@@ -16,16 +16,12 @@ from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.hierarchies import WITHHELD, level_names, read_hierarchy, with_top
+from kanon_sql.hierarchies import WITHHELD, kind_of, level_names, with_top
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
-    FileHierarchy,
-    PointHierarchy,
     QuasiIdentifier,
     Requirement,
     Spec,
-    SqlHierarchy,
-    TreeHierarchy,
     differential_privacy_in,
     parse_requirement,
 )
@@ -161,24 +157,14 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     Raises:
         HierarchyError: its file cannot be read.
     """
-    hierarchy = quasi_identifier.hierarchy
-    said: Any
-    if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
-        rows = (
-            hierarchy.written_rows()
-            if isinstance(hierarchy, TreeHierarchy)
-            else read_hierarchy(spec.resolve(hierarchy.path))
-        )
-        said = sorted(with_top(rows))
-    else:
-        said = _written(quasi_identifier)
+    rows = kind_of(quasi_identifier).listed_rows(spec)
+    said: Any = _written(quasi_identifier) if rows is None else sorted(with_top(rows))
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
     """How a release of a spec shows a quasi-identifier at a level."""
-    holds_labels = isinstance(quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | SqlHierarchy | PointHierarchy)
-    rule = None if holds_labels else _written(quasi_identifier)
+    rule = None if quasi_identifier.hierarchy.holds_labels else _written(quasi_identifier)
     return Released(level, height, digest_of(spec, quasi_identifier), rule)
 
 

@@ -14,22 +14,9 @@ from kanon_sql.spec.checks import did_you_mean
 from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import Displayed, Printed
-from kanon_sql.spec.hierarchy import (
-    TABLE_NAME,
-    DatesHierarchy,
-    FileHierarchy,
-    Hierarchy,
-    IntervalsHierarchy,
-    PointHierarchy,
-    PrefixHierarchy,
-    QuasiIdentifier,
-    SqlHierarchy,
-    TableHierarchy,
-    ValueHierarchy,
-    table_name,
-)
+from kanon_sql.spec.hierarchy import TABLE_NAME, Hierarchy, QuasiIdentifier, table_name
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
-from kanon_sql.spec.load import read_yaml
+from kanon_sql.spec.load import label_text, read_yaml
 from kanon_sql.spec.m_invariance import (
     CLASS_COLUMN,
     COUNTERFEITS_COLUMN,
@@ -51,14 +38,13 @@ from kanon_sql.spec.recoding_faults import (
     mondrian_faults,
     recoding_faults,
 )
-from kanon_sql.spec.redact import redact_sql, sha256
+from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
-from kanon_sql.spec.release_year import YEARS
+from kanon_sql.spec.release_year import YEARS, names_release_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
-from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.utility import Utility
 from kanon_sql.spec.warning_options import WarningOptions
 
@@ -82,13 +68,10 @@ __all__ = [
     "CloakSpec",
     "ColumnStep",
     "ComputedColumn",
-    "DatesHierarchy",
     "DifferentialPrivacyRequirement",
     "Dimension",
     "Displayed",
-    "FileHierarchy",
     "Hierarchy",
-    "IntervalsHierarchy",
     "KAnonymityRequirement",
     "Lbqid",
     "LevelSearch",
@@ -98,9 +81,7 @@ __all__ = [
     "Origin",
     "PerturbSpec",
     "Point",
-    "PointHierarchy",
     "Pram",
-    "PrefixHierarchy",
     "Prices",
     "Printed",
     "QuasiIdentifier",
@@ -110,13 +91,9 @@ __all__ = [
     "SearchOptions",
     "Source",
     "Spec",
-    "SqlHierarchy",
     "Suppression",
-    "TableHierarchy",
     "TableSpec",
-    "TreeHierarchy",
     "Utility",
-    "ValueHierarchy",
     "WarningOptions",
     "Wish",
     "aggregate_faults",
@@ -129,8 +106,10 @@ __all__ = [
     "differential_privacy_in",
     "format_table_name",
     "kk_faults",
+    "label_text",
     "mondrian_faults",
     "named_beside",
+    "names_release_year",
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",
@@ -139,6 +118,7 @@ __all__ = [
     "read_yaml",
     "recoding",
     "recoding_faults",
+    "redact_location",
     "redact_sql",
     "requirement",
     "requirements",

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic.fields import FieldInfo
 from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
 from pydantic_core.core_schema import no_info_wrap_validator_function
@@ -40,6 +42,7 @@ __all__ = [
     "integer",
     "items",
     "kind",
+    "list_of",
     "number",
     "one_of",
     "or_null",
@@ -360,6 +363,11 @@ def items(what: str, check: Callable[[Any], T], least: int = 0) -> Check[tuple[T
     return Check(check_all, None if each is None else {"type": "array", "items": each, **some})
 
 
+def list_of(schema: Mapping[str, Any]) -> WithJsonSchema:
+    """The JSON Schema of a list that is not empty."""
+    return WithJsonSchema({"type": "array", "items": dict(schema), "minItems": 1})
+
+
 # --- Models --------------------------------------------------------------------------------
 
 
@@ -373,8 +381,25 @@ class Part(BaseModel):
     """What the value is, for messages."""
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Keys that belong into another kind of spec -> why, and where they go."""
-    never_empty: ClassVar[tuple[str, ...]] = ()
-    """Keys that must not be written without a value; for others that means the default."""
+
+    @classmethod
+    def keys(cls) -> dict[str, FieldInfo]:
+        """The keys that may be written. One that Python has as a word of its own is the alias of its field."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def never_empty(cls) -> tuple[str, ...]:
+        """Keys that must not be written without a value; for others that means the default."""
+        return ()
+
+    @classmethod
+    def made(cls, handler: ModelWrapValidatorHandler[Self], given: Mapping[str, Any]) -> Self:
+        """Check each value of a mapping, and make the model of it.
+
+        Raises:
+            ValidationError: lists all that is wrong.
+        """
+        return handler(given)
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -400,8 +425,7 @@ class Part(BaseModel):
         if not isinstance(data, Mapping):
             fail(f"expected {cls.expected}, got {kind(data)}")
         faults = Faults()
-        # A key that Python has as a word of its own is the alias of its field.
-        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        fields, never_empty = cls.keys(), cls.never_empty()
         unknown = [key for key in data if key not in fields]
         for position, key in enumerate(unknown):
             renamed = renamed_key(cls.__name__, key, data[key])
@@ -415,12 +439,12 @@ class Part(BaseModel):
                 continue
             hint = did_you_mean(str(key), fields) if position < MAX_HINTS else "; see the first ones"
             faults.add((key,), f"unknown key{hint}", at_key=True)
-        given = {key: data[key] for key in data if key in fields and (data[key] is not None or key in cls.never_empty)}
+        given = {key: data[key] for key in data if key in fields and (data[key] is not None or key in never_empty)}
         for name, field in fields.items():
-            if field.is_required() and name not in given:
+            if field.is_required() and name in cls.model_fields and name not in given:
                 found = (name,) if name in data else ()
                 faults.add(found, f"missing {quote(name)}: {lower_first(field.description or '')}", at_key=True)
-        value = faults.attempt((), handler, given)
+        value = faults.attempt((), partial(cls.made, handler), given)
         for loc, message, at_key in cls.cross(given, value):
             faults.add(loc, message, at_key)
         faults.finish()

@@ -13,18 +13,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from kanon_sql.declared import HIERARCHIES
 from kanon_sql.spec.checks import Fault, Loc, quote
 
 if TYPE_CHECKING:
     from kanon_sql.spec.hierarchy import QuasiIdentifier
     from kanon_sql.spec.model import Spec
 
-__all__ = ["FORMS", "ComputedColumn", "computed_columns", "computed_faults", "named_beside", "sortable_faults"]
+__all__ = ["FORMS", "ComputedColumn", "computed_columns", "computed_faults", "named_beside"]
 
 FORMS = ("text", "bounds", "midpoint", "number")
 """What a quasi-identifier may be released as."""
 
 _PARTS: Mapping[str, tuple[Literal["from", "to", "mid"], ...]] = {"bounds": ("from", "to"), "midpoint": ("mid",)}
+
+_READS: Mapping[str, tuple[str, ...]] = {"bounds": ("numbers", "dates"), "midpoint": ("numbers",)}
+"""Form -> what the labels of a kind of hierarchy must be bounded by."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class ComputedColumn:
 def computed_columns(quasi_identifiers: Mapping[str, QuasiIdentifier]) -> tuple[ComputedColumn, ...]:
     """The columns that are released beside the labels of quasi-identifiers, such as ``age_from`` and ``age_to``."""
     return tuple(
-        ComputedColumn(f"{name}_{part}", name, part, item.dates is not None)
+        ComputedColumn(f"{name}_{part}", name, part, item.hierarchy.bounds == "dates")
         for name, item in quasi_identifiers.items()
         for part in _PARTS.get(item.as_, ())
     )
@@ -77,18 +81,20 @@ def computed_faults(spec: Spec) -> Iterator[Fault]:
             yield from (Fault(loc, why) for why in _without_bounds(spec, name, item))
         if item.as_ == "number":
             yield from (Fault(loc, why) for why in _without_numbers(spec, item))
-        if item.labels == "sortable":
+        if item.hierarchy.sortable:
             yield from (Fault(("quasi_identifiers", name, "labels"), why) for why in _of_values(spec, name))
     yield from _taken(spec)
 
 
 def _without_bounds(spec: Spec, name: str, item: QuasiIdentifier) -> Iterator[str]:
     """Why labels have no ends, or no middle."""
-    if item.intervals is None and item.dates is None:
-        yield f"as: {item.as_} reads the ends of intervals, and this hierarchy has none; it is for 'intervals'" + (
-            " and 'dates'" if item.as_ == "bounds" else ""
+    known = [name for name, kind in HIERARCHIES.items() if kind.bounds in _READS[item.as_]]
+    if item.hierarchy.bounds is None:
+        yield (
+            f"as: {item.as_} reads the ends of intervals, and this hierarchy has none; it is for "
+            f"{' and '.join(map(repr, known))}"
         )
-    elif item.intervals is None and item.as_ == "midpoint":
+    elif item.hierarchy.bounds not in _READS[item.as_]:
         yield "the middle of a month or a year is no day of its own; use as: bounds, whose dates are days"
     yield from _of_values(spec, name)
     if spec.m_invariance is not None:
@@ -129,8 +135,8 @@ def _without_numbers(spec: Spec, item: QuasiIdentifier) -> Iterator[str]:
     for what, asked in others.items():
         if asked:
             yield f"as: number is a value in every row, and {what} releases labels, * among them; use as: text"
-    if item.point is not None:
-        yield "a cell of two columns is no number; use as: text"
+    if item.hierarchy.never_number is not None:
+        yield item.hierarchy.never_number
 
 
 def _taken(spec: Spec) -> Iterator[Fault]:
@@ -142,21 +148,3 @@ def _taken(spec: Spec) -> Iterator[Fault]:
             why = f"the release would have two columns {quote(column.name)}; rename the other one in a source query"
             yield Fault(("quasi_identifiers", column.of, "as"), why)
         taken.add(column.name.casefold())
-
-
-def sortable_faults(item: QuasiIdentifier) -> Iterator[Fault]:
-    """Labels that no number of digits would sort: every end has to be known, and none below zero."""
-    if item.labels != "sortable" or item.intervals is None:
-        return
-    if item.bottom is None or item.top is None:
-        why = (
-            "sortable labels are padded to as many digits as 'top' has, and begin at 'bottom', so that they do not "
-            "depend on the rows; add both, such as bottom: 0, top: 90"
-        )
-        yield Fault(("labels",), why, True)
-    elif item.bottom < 0:
-        why = (
-            "as text, -10 comes after -1: labels below zero have no order that a database would sort; raise bottom to "
-            "0, shift the numbers in a source query, or use as: bounds, which sorts as numbers"
-        )
-        yield Fault(("labels",), why, True)

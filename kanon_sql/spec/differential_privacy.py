@@ -27,14 +27,13 @@ from kanon_sql.spec.checks import (
     text,
     the_number,
 )
-from kanon_sql.spec.hierarchy import FileHierarchy, QuasiIdentifier
+from kanon_sql.spec.hierarchy import QuasiIdentifier
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import (
     Form,
     Requirement,
 )
 from kanon_sql.spec.sections import SearchOptions
-from kanon_sql.spec.tree import TreeHierarchy
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -354,7 +353,7 @@ def _score_faults(
         yield Fault(("search", "classify"), why)
     if search.score == "loss":
         for name, column in quasi_identifiers.items():
-            if not isinstance(column.hierarchy, FileHierarchy | TreeHierarchy):
+            if not column.hierarchy.lists_values:
                 why = (
                     f"the score loss needs to know how many values there can be, and of {name!r} only the rows say "
                     "which there are; list them in a hierarchy file or tree, or use the score precision"

@@ -71,9 +71,9 @@ class Dimension(Part):
         """Levels below the top, and nothing that only a search takes."""
         if value is None:
             return
-        if value.hierarchy.point is not None:
-            why = "a point is two columns, and a dimension is one; name the cells in a source query"
-            yield Fault(("hierarchy", "point"), why, True)
+        kind = value.hierarchy.hierarchy
+        if kind.never_dimension is not None:
+            yield Fault(("hierarchy", kind.name), kind.never_dimension, True)
             return
         top = value.hierarchy.height_hint
         if top is not None and value.levels[-1] >= top:

@@ -148,12 +148,8 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
             )
             yield Fault((key,), why, True)
     for name, column in spec.quasi_identifiers.items():
-        if column.table is not None:
-            why = "a hierarchy table may change unseen between two days; with a state, use a file, a tree or a rule"
-            yield Fault(("quasi_identifiers", name, "table"), why, True)
-        if column.point is not None:
-            why = "a state does not keep points; with a state, make their cells in a view"
-            yield Fault(("quasi_identifiers", name, "point"), why, True)
+        if column.hierarchy.never_grows is not None:
+            yield Fault(("quasi_identifiers", name, column.hierarchy.name), column.hierarchy.never_grows, True)
         if column.as_ != "text":
             why = "a refresh adds rows by their labels, which are text; with a state, make numbers of them in a view"
             yield Fault(("quasi_identifiers", name, "as"), why, True)

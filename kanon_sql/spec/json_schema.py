@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from kanon_sql.spec.hierarchy import Hierarchy
 from kanon_sql.spec.registry import requirements
 from kanon_sql.spec.release_file import AS_KEY, ReleaseFile
 from kanon_sql.spec.release_view import AS_VIEW_KEY, GuardedView
@@ -26,6 +27,7 @@ def schema_of(spec: type[BaseModel]) -> dict[str, Any]:
     named = [{"$ref": f"#/$defs/{item.__name__}"} for item in requirements()]
     schema["properties"]["privacy"]["items"] = {"anyOf": named}
     del definitions[Requirement.__name__]
+    del definitions[Hierarchy.__name__]  # its keys are those of a quasi-identifier
     schema = _renamed({"$defs": definitions, **schema})
     tidy(schema)
     for key, kind_of_release in ((AS_KEY, ReleaseFile), (AS_VIEW_KEY, GuardedView)):

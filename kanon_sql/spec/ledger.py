@@ -60,12 +60,9 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
         )
         yield Fault(("search", "algorithm"), why, True)
     for column, quasi_identifier in spec.quasi_identifiers.items():
-        if quasi_identifier.table is not None:
-            yield Fault(
-                ("quasi_identifiers", column, "table"),
-                "a hierarchy table may change between two releases unseen; with a ledger, use a file, a tree or a rule",
-                True,
-            )
+        hierarchy = quasi_identifier.hierarchy
+        if hierarchy.never_in_ledger is not None:
+            yield Fault(("quasi_identifiers", column, hierarchy.name), hierarchy.never_in_ledger, True)
     for position, requirement in enumerate(spec.privacy):
         loc = ("privacy", position, requirement.name)
         if getattr(requirement, "reference", None) == "release":

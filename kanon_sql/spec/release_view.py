@@ -88,14 +88,9 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
         why = "masked rows are a class of their own, which may be too small at another time; use style: drop"
         yield Fault(("suppression", "style"), f"in a view, {why}")
     for name, column in spec.quasi_identifiers.items():
-        kind, why = None, ""
-        if column.table is not None:
-            kind, why = "table", "who writes the hierarchy table would change the view unseen; use a file or a tree"
-        elif column.sql is not None:
-            kind, why = "sql", "an expression can fail on a later row, and its error may quote the value; use a rule"
-        elif column.point is not None:
-            kind, why = "point", f"cells of points are computed while a release is made{table}"
-        elif column.as_ != "text":
-            kind, why = "as", f"a column is text; what stands beside a label is made while a release is written{table}"
-        if kind is not None:
-            yield Fault(("quasi_identifiers", name, kind), f"in a guarded view, {why}", True)
+        key, never = column.hierarchy.name, column.hierarchy.never_in_view
+        if never is None and column.as_ != "text":
+            key = "as"
+            never = f"a column is text; what stands beside a label is made while a release is written{table}"
+        if never is not None:
+            yield Fault(("quasi_identifiers", name, key), f"in a guarded view, {never}", True)

@@ -22,13 +22,7 @@ from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import (
-    DatesHierarchy,
-    FileHierarchy,
-    IntervalsHierarchy,
     Spec,
-    TableHierarchy,
-    TreeHierarchy,
-    ValueHierarchy,
 )
 from kanon_sql.sql import (
     Dialect,
@@ -46,10 +40,6 @@ from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fata
 from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["Rendered", "render"]
-
-
-_WRITTEN_DOWN = (ValueHierarchy, FileHierarchy, TreeHierarchy)
-"""Hierarchies whose heights do not depend on what values there are."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +113,9 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out"
             )
     for name, quasi_identifier in spec.quasi_identifiers.items():
-        if isinstance(quasi_identifier.hierarchy, TableHierarchy):
-            raise UnsupportedError(
-                f"quasi_identifiers.{name}: the levels of a hierarchy table are not known without a connection; "
-                "render needs rules, a file or a tree"
-            )
+        where, never = f"quasi_identifiers.{name}", quasi_identifier.hierarchy.never_in_script
+        if never is not None:
+            raise UnsupportedError(f"{where}: {never}")
     engine = DryEngine(dialect, _assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
         if spec.release_view is not None:
@@ -141,7 +129,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                     f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
                     "population has; use anonymize, or ask for delta_max alone"
                 )
-            if model.hierarchy is not None and not isinstance(model.hierarchy.hierarchy, _WRITTEN_DOWN):
+            if model.hierarchy is not None and not model.hierarchy.hierarchy.fixed_height:
                 raise UnsupportedError(
                     f"{model.label}: the height of its hierarchy, by which distances are divided, follows from the "
                     "values, and a script does not know them without a connection; write the hierarchy as a tree or "
@@ -293,12 +281,8 @@ def _assumed_columns(spec: Spec) -> list[Column]:
     """Every column the spec names, with the kind its hierarchy or its form needs, else text."""
     columns = []
     for name, quasi_identifier in spec.quasi_identifiers.items():
-        if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy) or quasi_identifier.as_ == "number":
-            columns.append(Column(name, "DECIMAL", "decimal"))
-        elif isinstance(quasi_identifier.hierarchy, DatesHierarchy):
-            columns.append(Column(name, "DATE", "date"))
-        else:
-            columns.append(Column(name, "VARCHAR", "text"))
+        number = quasi_identifier.as_ == "number"
+        columns.append(Column(name, *(("DECIMAL", "decimal") if number else quasi_identifier.hierarchy.assumed_type)))
     ordered = [model.attribute for model in models_of(spec) if model.spans and model.attribute is not None]
     columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
     others = [name for name in spec.sensitive if name not in ordered]

@@ -357,7 +357,7 @@ def redacted_log(meter: Meter) -> tuple[str, ...]:
 
 def names_for_manifest(spec: Spec, names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """What levels are called, for a manifest; without the labels of trees, which manifests do not hold."""
-    return {name: list(own) for name, own in names.items() if spec.quasi_identifiers[name].tree is None}
+    return {name: list(own) for name, own in names.items() if not spec.quasi_identifiers[name].hierarchy.in_spec}
 
 
 def unreleased(

@@ -18,8 +18,8 @@ from itertools import pairwise
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SearchTooLarge, SpecError
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.hierarchies import Lookup, read_hierarchy
-from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.hierarchies import Lookup, kind_of
+from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
 __all__ = [
@@ -236,7 +236,7 @@ def order_of(
 
 def is_listed(lookup: Lookup) -> bool:
     """Whether the rows of a hierarchy are a column's domain and its order."""
-    return isinstance(lookup.quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy)
+    return lookup.quasi_identifier.is_listed
 
 
 def positions_of(
@@ -256,14 +256,14 @@ def positions_of(
     Raises:
         SpecError: an enumeration has values besides its labels.
     """
-    hierarchy = lookup.quasi_identifier.hierarchy
     if not is_listed(lookup):
         if column is None or column.labels is None:
             return None
         return _positions_in_type(workspace, lookup, column, source)
     target = workspace.table(f"positions{lookup.index}")
-    if isinstance(hierarchy, TableHierarchy):
-        table = Relation(hierarchy.table)
+    named = lookup.quasi_identifier.table
+    if named is not None:
+        table = Relation(named)
         first = next(iter(workspace.columns(table).values()))
         name = Sql(f"listed.{identifier(first.name)}")
         by_value = first.kind in BY_VALUE or first.labels is not None
@@ -272,10 +272,8 @@ def positions_of(
             "evaluate/partitions/positions", target=target, table=table, name=first.name, sort=sort, distinct=False
         )
     else:
-        assert isinstance(hierarchy, FileHierarchy | TreeHierarchy)
-        rows = (
-            read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else hierarchy.rows()
-        )
+        rows = kind_of(lookup.quasi_identifier).listed_rows(spec)
+        assert rows is not None, "what is listed and in no table is in the spec or its files"
         workspace.load(target, ["l0", "l1"], [(row[0], str(place)) for place, row in enumerate(rows)])
     return target
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.hierarchies import TOP, exact_value, read_hierarchy, rule_labels, value_text, with_top
-from kanon_sql.spec import FileHierarchy, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.hierarchies import TOP, exact_value, kind_of, rule_labels, value_text, with_top
+from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, source_relation
 from kanon_sql.verbs.certify.book import Book
 
@@ -210,7 +210,6 @@ def _as_label(spec: Spec, column: Column) -> Sql:
 
 def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Relation) -> Attribute:
     item = spec.quasi_identifiers[column.name]
-    hierarchy = item.hierarchy
     if item.parents == "several":
         raise UnsupportedError(
             f"quasi_identifiers.{column.name}: its values have several parents, of which the run chose one by the "
@@ -224,9 +223,10 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
     different = int(known) + int(nulls)
     context: dict[str, Any] = {"target": table, "found": values, "narrow": different < NARROW}
     text = value_text(column, Sql("value"))
-    if isinstance(hierarchy, TableHierarchy):
-        names = list(book.workspace.columns(Relation(hierarchy.table)))
-        rows, missing, repeated, tops, top = _summary(book, hierarchy, names)
+    if item.table is not None:
+        named = Relation(item.table)
+        names = list(book.workspace.columns(named))
+        rows, missing, repeated, tops, top = _summary(book, named, names)
         if missing or repeated or not rows:
             raise UnsupportedError(
                 f"quasi_identifiers.{column.name}: its hierarchy table has changed: {repeated} values have several "
@@ -235,14 +235,14 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         height = len(names) - 1 if tops == 1 and len(names) > 1 else len(names)
         top_label = exact_text(Sql(f"CAST({literal(str(top) if height < len(names) else TOP)} AS VARCHAR)"))
         statement = compiler.statement(
-            "verbs/certify/labels_by_table", text=text, names=names, table=Relation(hierarchy.table), height=height,
+            "verbs/certify/labels_by_table", text=text, names=names, table=named, height=height,
             **context,
         )  # fmt: skip
         book.make(table, f"labels{index}", statement)
         return Attribute(index, column, item, height, top_label, None, values, table, different, int(rows))
-    if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
-        given = read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else None
-        labels = with_top(hierarchy.written_rows() if given is None else given)  # type: ignore[union-attr]
+    given = kind_of(item).listed_rows(spec)
+    if given is not None:
+        labels = with_top(given)
         height = len(labels[0]) - 1
         if not height:  # one label for all
             statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
@@ -273,9 +273,9 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
     return Attribute(index, column, item, len(rules), top_label, None, values, table, different, None)
 
 
-def _summary(book: Book, hierarchy: TableHierarchy, names: Sequence[str]) -> Sequence[Any]:
+def _summary(book: Book, table: Relation, names: Sequence[str]) -> Sequence[Any]:
     """Rows of a hierarchy table, those with a NULL, repeated values, labels of the last column, and one of them."""
-    return book.workspace.row("verbs/certify/hierarchy_table", table=Relation(hierarchy.table), names=names)
+    return book.workspace.row("verbs/certify/hierarchy_table", table=table, names=names)
 
 
 def _sizes(labels: Sequence[Sequence[str]], level: int) -> Mapping[str, int]:

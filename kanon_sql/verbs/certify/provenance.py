@@ -8,7 +8,6 @@ from typing import Any
 
 from kanon_sql.hierarchies import value_text
 from kanon_sql.release import MANIFEST_TABLE
-from kanon_sql.spec import TableHierarchy
 from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, render
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.ground import Attribute, Ground
@@ -74,9 +73,9 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
         compiler.union(fingerprints), FINGERPRINT,
     )  # fmt: skip
     tables = [
-        (attribute.index, Relation(attribute.item.hierarchy.table))
+        (attribute.index, Relation(attribute.item.table))
         for attribute in ground.attributes
-        if isinstance(attribute.item.hierarchy, TableHierarchy)
+        if attribute.item.table is not None
     ]
     if tables:
         read = [written(book, index, table, list(book.workspace.columns(table))) for index, table in tables]

@@ -22,9 +22,9 @@ from ruamel.yaml import YAML
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.hierarchies import read_hierarchy, with_top
+from kanon_sql.hierarchies import kind_of, with_top
 from kanon_sql.models import model_of
-from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.spec import Spec
 from kanon_sql.sql import Dialect
 from kanon_sql.verbs.dbt.growing import NUMBER, day_query, increment_config, judged_query, rows_above
 from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_columns
@@ -169,16 +169,14 @@ def files_of(
 
 
 def _given(release: _Release, name: str, table_columns: Sequence[str] | None) -> Given | None:
-    hierarchy = release.spec.quasi_identifiers[name].hierarchy
-    if isinstance(hierarchy, TableHierarchy):
+    item = release.spec.quasi_identifiers[name]
+    if item.table is not None:
         assert table_columns is not None
-        return Given(release.table(hierarchy.table, table_columns), table_columns, None)
-    if isinstance(hierarchy, FileHierarchy):
-        rows = with_top(read_hierarchy(release.spec.resolve(hierarchy.path)))
-    elif isinstance(hierarchy, TreeHierarchy):
-        rows = with_top(hierarchy.written_rows())
-    else:
+        return Given(release.table(item.table, table_columns), table_columns, None)
+    written = kind_of(item).listed_rows(release.spec)
+    if written is None:
         return None
+    rows = with_top(written)
     seed = f"{release.name}__{re.sub(r'[^0-9a-z]+', '_', name.lower())}"
     while seed in release.seeds:
         seed += "_"

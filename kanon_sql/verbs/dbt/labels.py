@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import InternalError
-from kanon_sql.hierarchies import TOP, exact_range, exact_value, rule_labels, value_text
-from kanon_sql.spec import YEARS, IntervalsHierarchy, Spec, TableHierarchy
+from kanon_sql.hierarchies import TOP, exact_value, kind_of, rule_labels, value_text
+from kanon_sql.spec import YEARS, Spec
 from kanon_sql.sql import Compiler, Dialect, Sql, exact_text, identifier, render
 
 __all__ = ["LEFT_OUT", "WATERMARK", "Given", "escaped", "labelled", "released_columns"]
@@ -141,9 +141,8 @@ def _label(index: int, column: Column, spec: Spec, level: int, given: Given | No
         if level == len(rules):
             return {**found, "label": _text(TOP)}
         label = _over(rules[level], value)
-        hierarchy = quasi_identifier.hierarchy
-        if level and isinstance(hierarchy, IntervalsHierarchy):
-            bound = exact_range(hierarchy.digits, column.kind)
+        bound = kind_of(quasi_identifier).bound(column)
+        if level and bound is not None:
             label = render("verbs/dbt/in_range", value=value, bound=bound, label=label)
         return {**found, "label": label}
     if given.top is not None and level == len(given.columns) - 1:
@@ -153,7 +152,7 @@ def _label(index: int, column: Column, spec: Spec, level: int, given: Given | No
     slot = f"hierarchy_{index}"
     cell = render("verbs/dbt/cell", name=given.columns[level])
     label = Sql(f"{identifier(f'lookup{index}')}.label")
-    if level and level == len(given.columns) - 1 and isinstance(quasi_identifier.hierarchy, TableHierarchy):
+    if level and level == len(given.columns) - 1 and quasi_identifier.table is not None:
         label = render("verbs/dbt/top_of_table", value=value, label=cell, found=label, table=slot)
     lookup = {
         "slot": slot,

@@ -13,7 +13,7 @@ from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.release import refuse_forgotten, refuse_unordered
-from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
+from kanon_sql.spec import Requirement, Spec, read_yaml
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
@@ -110,9 +110,9 @@ def dbt(
     with engine.run(Deadline(timeout)):
         columns = {column.name: column for column in engine.columns(source_of(engine, spec))}
         tables = {
-            name: [column.name for column in engine.columns(engine.dialect.relation(item.hierarchy.table))]
+            name: [column.name for column in engine.columns(engine.dialect.relation(item.table))]
             for name, item in spec.quasi_identifiers.items()
-            if isinstance(item.hierarchy, TableHierarchy)
+            if item.table is not None
         }
     assert result.level_names is not None
     texts = files_of(spec, columns, tables, result.node, result.level_names, engine.dialect, source, models, seeds)
@@ -178,9 +178,7 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         *([spec.unit] if spec.unit else []),
     ]
     tables = [spec.source.table or ()]
-    tables += [
-        item.hierarchy.table for item in spec.quasi_identifiers.values() if isinstance(item.hierarchy, TableHierarchy)
-    ]
+    tables += [item.table for item in spec.quasi_identifiers.values() if item.table is not None]
     if any("{" in name for name in [*named, *(part for parts in tables for part in parts)]):
         yield Problem("a name holds a brace, which dbt would take for Jinja; rename it in a model before this one")
     if any(name.lower() == LEFT_OUT for name in named):

@@ -7,12 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from kanon_sql.engines import Column
+from kanon_sql.hierarchies import kind_of
 from kanon_sql.spec import (
     ComputedColumn,
-    DatesHierarchy,
-    IntervalsHierarchy,
-    PointHierarchy,
-    PrefixHierarchy,
     QuasiIdentifier,
     Spec,
 )
@@ -168,19 +165,7 @@ def level_meaning(item: QuasiIdentifier, level: int, height: int | None) -> str:
         return "the value as it is in the source"
     if height is not None and level >= height:
         return "one label for all values"
-    hierarchy = item.hierarchy
-    if isinstance(hierarchy, IntervalsHierarchy):
-        ends = [
-            f"{words} {value}"
-            for words, value in (("one group below", hierarchy.bottom), ("one group from", hierarchy.top))
-            if value is not None
-        ]
-        return ", ".join([f"intervals of {hierarchy.widths[level - 1]}", *ends])
-    if isinstance(hierarchy, PrefixHierarchy):
-        kept = hierarchy.keep[level - 1]
-        return "the first character" if kept == 1 else f"the first {kept} characters"
-    if isinstance(hierarchy, DatesHierarchy):
-        return f"the {hierarchy.units[level - 1]}"
-    if isinstance(hierarchy, PointHierarchy):
-        return f"cells of a quad-tree, level {level}"
+    meaning = kind_of(item).meaning(level)
+    if meaning is not None:
+        return meaning
     return f"groups of level {level} of the hierarchy" + ("" if height is None else f", which has {height}")

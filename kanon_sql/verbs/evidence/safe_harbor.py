@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PrefixHierarchy, Spec
+from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.verbs.evidence.dictionary import Entry
 from kanon_sql.verbs.evidence.zip_codes import MOST_PEOPLE, ZipCodes
 from kanon_sql.verbs.init.hipaa import KINDS, Kind, kind_of_words, words_of
@@ -95,7 +95,12 @@ def is_zip_code(spec: Spec, name: str) -> bool:
     """Whether a column is a place by its name, and its labels are the first characters of its values."""
     kind = kind_of_words(words_of(name))
     item = spec.quasi_identifiers.get(name)
-    return item is not None and item.prefix is not None and kind is not None and kind.letter == "B"
+    return item is not None and "prefix" in _written(item) and kind is not None and kind.letter == "B"
+
+
+def _written(item: QuasiIdentifier | None) -> Mapping[str, Any]:
+    """What the spec says of a column's hierarchy; nothing of a column that has none."""
+    return {} if item is None else item.hierarchy.to_dict()
 
 
 def _answered(spec: Spec, entry: Entry, kind: Kind, zip_codes: Mapping[str, ZipCodes]) -> tuple[Answer, str]:
@@ -117,11 +122,12 @@ def _place(spec: Spec, entry: Entry, zip_codes: Mapping[str, ZipCodes]) -> tuple
     if counted is not None:
         return _counted(counted)
     item = spec.quasi_identifiers.get(entry.column)
-    if item is None or not isinstance(item.hierarchy, PrefixHierarchy):
+    lengths = _written(item).get("prefix")
+    if lengths is None:
         return "to be looked at", "it may name a place smaller than a state"
     if entry.level == 0:
         return "not within the rule", "it is released as it is"
-    kept = item.hierarchy.keep[entry.level - 1] if entry.level else None
+    kept = lengths[entry.level - 1] if entry.level else None
     if kept is not None and kept > _ZIP_DIGITS:
         return "not within the rule", f"the first {kept} digits of a ZIP code are in the release, and 3 may be"
     told = "some digits" if kept is None else f"the first {kept} digits" if kept > 1 else "the first digit"
@@ -151,8 +157,8 @@ def _counted(found: ZipCodes) -> tuple[Answer, str]:
 
 def _age(spec: Spec, entry: Entry) -> tuple[Answer, str]:
     item = spec.quasi_identifiers.get(entry.column)
-    if item is not None and isinstance(item.hierarchy, IntervalsHierarchy) and item.hierarchy.top is not None:
-        top = item.hierarchy.top
+    top = _written(item).get("top")
+    if item is not None and top is not None:
         one_group = entry.level if entry.level is not None else item.minimum_level
         if top <= _OLDEST and one_group >= 1:
             return "within the rule", f"all from {top} on are one group"
@@ -164,12 +170,13 @@ def _age(spec: Spec, entry: Entry) -> tuple[Answer, str]:
 
 def _date(spec: Spec, entry: Entry) -> tuple[Answer, str]:
     item = spec.quasi_identifiers.get(entry.column)
-    if item is None or not isinstance(item.hierarchy, DatesHierarchy):
+    units = _written(item).get("dates")
+    if item is None or units is None:
         if entry.level == 0 or item is None:
             return "not within the rule", "it is released as it is, and of a date only the year may be"
         return "to be looked at", "of a date only the year may be in the release"
     level = item.minimum_level if entry.level is None else entry.level
-    unit = item.hierarchy.units[level - 1] if level else "day"
+    unit = units[level - 1] if level else "day"
     if unit not in _YEARS:
         sure: Answer = "not within the rule" if entry.level is not None else "to be looked at"
         return sure, f"the {unit} may be in the release, and of a date only the year may be"

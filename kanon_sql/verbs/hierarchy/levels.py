@@ -22,6 +22,7 @@ from kanon_sql.hierarchies import (
     exact_texts,
     exact_value,
     file_names,
+    kind_of,
     refuse_blank_ends,
     refuse_mixed_forms,
     survey,
@@ -30,10 +31,8 @@ from kanon_sql.hierarchies import (
 )
 from kanon_sql.models import models_of
 from kanon_sql.spec import (
-    Hierarchy,
     QuasiIdentifier,
     Spec,
-    TreeHierarchy,
     format_table_name,
 )
 from kanon_sql.sql import Relation, Sql, source_relation
@@ -211,14 +210,14 @@ def _described(
     workspace: Workspace, spec: Spec, item: _Chosen, found: _Surveyed, *, with_rows: bool, reveal: int
 ) -> AttributeHierarchy:
     survey_, table = found.survey, found.survey.table
-    coverage, kind = survey_.coverage, _kind(item.hierarchy)
+    coverage, kind = survey_.coverage, item.hierarchy.hierarchy.name
     nulls = spec.nulls if item.role == "quasi-identifier" else "value"
     problems = [*survey_.nesting_problems(), *survey_.coverage_problems(nulls)]
     counts = _label_counts(workspace, found)
     known = coverage.values - coverage.null_values - coverage.uncovered
     levels = [
         Level(level, table.level_names[level], counts[level][0], counts[level][1] if with_rows else None,
-              _in_spec(item.hierarchy.hierarchy, level))
+              kind_of(item.hierarchy).labels_in_spec(level)[:LISTED])
         for level in table.levels
     ]  # fmt: skip
     levels.append(Level(table.height, table.level_names[table.height], min(1, known), None, ()))
@@ -306,21 +305,3 @@ def _in_order(row: tuple[str, ...]) -> tuple[bool, Decimal, str]:
     except InvalidOperation:
         return True, Decimal(0), row[0]
     return (False, number, row[0]) if number.is_finite() else (True, Decimal(0), row[0])
-
-
-# --- What the spec says --------------------------------------------------------------------
-
-
-def _kind(item: QuasiIdentifier) -> str:
-    kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
-    return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
-
-
-def _in_spec(rule: Hierarchy, level: int) -> tuple[str, ...]:
-    """Labels that the spec itself holds above its values, in its order."""
-    if level == 0 or not isinstance(rule, TreeHierarchy):
-        return ()
-    rows = rule.rows()
-    values = {row[0] for row in rows}
-    labels = dict.fromkeys(row[level] for row in rows if row[level] not in values)
-    return tuple(labels)[:LISTED]

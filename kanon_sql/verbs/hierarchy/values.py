@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,19 +10,8 @@ from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.hierarchies import read_hierarchy
-from kanon_sql.spec import (
-    DatesHierarchy,
-    FileHierarchy,
-    Hierarchy,
-    IntervalsHierarchy,
-    PointHierarchy,
-    QuasiIdentifier,
-    Spec,
-    SqlHierarchy,
-    TableHierarchy,
-    TreeHierarchy,
-)
+from kanon_sql.hierarchies import kind_of
+from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["GIVEN_COLUMN", "GivenValues", "load_given", "values_in_words"]
@@ -36,11 +24,6 @@ GIVEN_COLUMN = "q0"
 
 MOST_GIVEN = 100_000
 """A range with more values is refused."""
-
-_TEXT = Column("", "VARCHAR", "text")
-_INTEGER = Column("", "BIGINT", "integer")
-_FLOAT = Column("", "DOUBLE", "float")
-_DATE = Column("", "DATE", "date")
 
 
 def values_in_words(text: str) -> tuple[str, GivenValues]:
@@ -128,66 +111,20 @@ def load_given(
         UnsupportedError: a hierarchy that only a database can build.
         SpecError: values that the hierarchy does not take, or none; they are counted, not shown.
     """
-    rule = item.hierarchy
-    if isinstance(rule, TableHierarchy):
-        raise UnsupportedError(f"{where}: its rows are in the database; leave --values out and name the database")
-    if isinstance(rule, PointHierarchy):
-        raise UnsupportedError(
-            f"{where}: its cells are made of two columns of the source; leave --values out and name the database"
-        )
-    if isinstance(rule, SqlHierarchy):
-        raise UnsupportedError(
-            f"{where}: what an SQL expression makes of a value depends on the column's type; leave --values out and "
-            "name the database"
-        )
+    rule = kind_of(item)
+    if rule.needs_database is not None:
+        raise UnsupportedError(f"{where}: {rule.needs_database}")
     if values is None:
-        if isinstance(rule, FileHierarchy):
-            values = [row[0] for row in read_hierarchy(spec.resolve(rule.path))]
-        elif isinstance(rule, TreeHierarchy):
-            values = [row[0] for row in rule.rows()]
-        else:
+        rows = rule.listed_rows(spec)
+        if rows is None:
             raise SpecError(
                 f"{where}: a rule has no values of its own; give some, such as --values {name}=0..120 or "
                 f"--values {name}=FILE with one per line"
             )
-    column = replace(_type_of(rule, values, where), name=name)
+        values = [row[0] for row in rows]
+    column = replace(rule.typed(values, where), name=name)
     given, raw = workspace.table(f"given{index}"), workspace.table(f"raw{index}")
     workspace.load(given, ["l0"], [(value,) for value in dict.fromkeys(values)])
     value = Sql(f"CAST(given.l0 AS {column.type})") if column.kind != "text" else exact_text(Sql("given.l0"))
     workspace.execute("verbs/hierarchy/given", target=raw, given=given, value=value, raw_column=GIVEN_COLUMN)
     return column, raw
-
-
-def _type_of(rule: Hierarchy, values: Sequence[str], where: str) -> Column:
-    """The type that a rule needs its values to have."""
-    if isinstance(rule, IntervalsHierarchy):
-        if all(re.fullmatch(r"[+-]?[0-9]{1,15}", value) for value in values):
-            return _INTEGER
-        column, wanted, fits = _FLOAT, "numbers", _is_number
-    elif isinstance(rule, DatesHierarchy):
-        column, wanted, fits = _DATE, "dates such as 2000-12-31", _is_date
-    else:
-        return _TEXT
-    wrong = sum(not fits(value) for value in values)
-    if wrong:
-        raise SpecError(f"{where}: {wrong:,} of the {len(values):,} values given are no {wanted}; mend or remove them")
-    return column
-
-
-def _is_number(value: str) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except ValueError:
-        return False
-
-
-def _is_date(value: str) -> bool:
-    return bool(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)) and _parses(value)
-
-
-def _parses(value: str) -> bool:
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True

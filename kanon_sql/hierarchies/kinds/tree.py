@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from kanon_sql.spec.checks import Faults, Loc, fail, kind
-from kanon_sql.spec.load import label_text
+from pydantic import Field, WithJsonSchema
 
-__all__ = ["Tree", "TreeHierarchy", "parse_tree"]
+from kanon_sql.declared import HIERARCHIES
+from kanon_sql.hierarchies.kind import Kind, clipped
+from kanon_sql.spec import Origin, label_text, sha256
+from kanon_sql.spec.checks import Faults, Loc, checked, fail, kind
+
+__all__ = ["TreeHierarchy"]
 
 Tree = Mapping[str, "Tree"]
 """Label -> what it generalizes; a value of the domain generalizes nothing (an empty mapping)."""
@@ -21,29 +24,19 @@ _TOP = "*"
 """Above every tree, written or not."""
 
 
-@dataclass(frozen=True)
-class TreeHierarchy:
-    """A nested mapping, the most general labels outermost, where it is written below the top ``*``."""
+LABELS = 3
+"""This many labels of a tree name a level."""
 
-    tree: Tree
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row per value of the domain: the value, its parent, and so on, without ``*``.
+def _rows(tree: Tree) -> list[tuple[str, ...]]:
+    """One row per value of the domain: the value, its parent, and so on, without ``*``.
 
-        All rows have the same length: a shorter branch repeats its topmost ancestor (a value
-        directly under ``*`` repeats itself).
-        """
-        found = [tuple(reversed(path)) for path in _paths(self.tree.get(_TOP, self.tree), ())]
-        longest = max(map(len, found))
-        return [path + (path[-1],) * (longest - len(path)) for path in found]
-
-    def written_rows(self) -> list[tuple[str, ...]]:
-        """The rows, with ``*`` where it is written: a label that all rows share is below it then, and not the top."""
-        return [(*row, _TOP) if _TOP in self.tree else row for row in self.rows()]
-
-    def written(self) -> dict[str, Any]:
-        """The tree as JSON: mappings, with a list where there are only domain values."""
-        return {label: _written(below) for label, below in self.tree.items()}
+    All rows have the same length: a shorter branch repeats its topmost ancestor (a value
+    directly under ``*`` repeats itself).
+    """
+    found = [tuple(reversed(path)) for path in _paths(tree.get(_TOP, tree), ())]
+    longest = max(map(len, found))
+    return [path + (path[-1],) * (longest - len(path)) for path in found]
 
 
 def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -62,7 +55,7 @@ def _written(tree: Tree) -> dict[str, Any] | list[str] | None:
     return {label: _written(below) for label, below in tree.items()}
 
 
-def parse_tree(value: object) -> Tree:
+def _parsed(value: object) -> Tree:
     """Check a nested mapping and bring it into one form.
 
     Args:
@@ -72,8 +65,6 @@ def parse_tree(value: object) -> Tree:
     Raises:
         ValidationError: it is not such a mapping, or a label has two parents.
     """
-    if isinstance(value, TreeHierarchy):
-        return value.tree
     if not isinstance(value, Mapping):
         fail(f"expected a tree: a mapping of labels to lists of values, got {kind(value)}")
     if not value:
@@ -151,7 +142,7 @@ class _Parser:
     def check_levels(self, tree: Tree) -> None:
         """Every label of a level has one parent at the next, padding included."""
         paths = list(_paths(tree, ()))
-        rows: Sequence[tuple[str, ...]] = TreeHierarchy(tree).rows()
+        rows: Sequence[tuple[str, ...]] = _rows(tree)
         parents: dict[tuple[int, str], str] = {}
         for path, row in zip(paths, rows, strict=True):
             for level, (label, parent) in enumerate(pairwise(row)):
@@ -159,3 +150,59 @@ class _Parser:
                     loc, at_key = self._place[path]
                     self.faults.add(loc, f"a label of level {level} gets two parents on this branch", at_key)
                     break
+
+
+@HIERARCHIES.declare
+class TreeHierarchy(Kind):
+    """A nested mapping, the most general labels outermost, where it is written below the top ``*``."""
+
+    name: ClassVar[str] = "tree"
+    place: ClassVar[int] = 5
+    drawn: ClassVar[bool] = True
+    lists_values: ClassVar[bool] = True
+    fixed_height: ClassVar[bool] = True
+    holds_labels: ClassVar[bool] = True
+    in_spec: ClassVar[bool] = True
+
+    tree: Annotated[Mapping[str, Any], checked(_parsed), WithJsonSchema({"type": "object", "minProperties": 1})] = (
+        Field(description="A nested mapping, the most general labels outermost.")
+    )
+
+    @property
+    def height(self) -> int:
+        """The levels that are written: a single outermost label is one less where it turns out to be the top."""
+        return len(_rows(self.tree)[0])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row per value: the value, its parent, and so on, all of one length, without ``*``."""
+        return _rows(self.tree)
+
+    def listed_rows(self, spec: Origin, *, several: bool = False) -> Sequence[tuple[str, ...]]:
+        """The rows, with ``*`` where it is written: a label that all rows share is below it then, and not the top."""
+        return [(*row, _TOP) if _TOP in self.tree else row for row in self.rows()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: mappings, with a list where there are only domain values."""
+        return {"tree": {label: _written(below) for label, below in self.tree.items()}}
+
+    def redacted(self) -> dict[str, Any]:
+        """A digest, and how many levels and values there are."""
+        rows = self.rows()
+        return {"tree": {"sha256": sha256(self.to_dict()["tree"]), "levels": len(rows[0]), "values": len(rows)}}
+
+    def level_name(self, level: int, columns: Sequence[str]) -> str:
+        """The first labels that are no values, unless these are the same one level below."""
+        labels, below = (list(self._above_values(at)) for at in (level, level - 1))
+        if below[:LABELS] == labels[:LABELS]:
+            return f"level {level} of the tree"
+        shown = ", ".join(map(clipped, labels[:LABELS]))
+        return f"{shown}, ..." if len(labels) > LABELS else shown
+
+    def labels_in_spec(self, level: int) -> tuple[str, ...]:
+        """The labels of a level that are no values."""
+        return () if level == 0 else tuple(self._above_values(level))
+
+    def _above_values(self, level: int) -> dict[str, None]:
+        rows = self.rows()
+        values = {row[0] for row in rows}
+        return dict.fromkeys(row[level] for row in rows if row[level] not in values)
