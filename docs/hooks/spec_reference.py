@@ -56,7 +56,7 @@ _SUMMARIES = {"Spec": "The keys of a spec."}
 def parts_of(model: type[Part]) -> list[type[Part]]:
     """A model and those that its fields hold, each once, requirements last."""
     found: dict[type[Part], None] = {model: None}
-    for field in model.model_fields.values():
+    for field in model.keys().values():
         for held in _models_in(field.annotation):
             found.update(dict.fromkeys(parts_of(held)))
     listed = requirements()
@@ -73,7 +73,7 @@ def _models_in(annotation: Any) -> Iterator[type[Part]]:
 
 def _fields(part: type[Part]) -> dict[str, Any]:
     """The fields of a part by the keys that a spec writes."""
-    return {field.alias or name: field for name, field in part.model_fields.items()}
+    return part.keys()
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -105,7 +105,9 @@ def _row(part: type[Part], name: str, schema: Mapping[str, Any], about: Mapping[
     text = max(about.get(name, ""), _plain(field.description or ""), key=len).replace("None", "left out")
     if not text:
         raise ValueError(f"{part.__name__}.{name} is not described")
-    default = "required" if field.is_required() else _default(field.get_default())
+    # What one kind of hierarchy must have is left out with the kind.
+    required = field.is_required() and field in part.model_fields.values()
+    default = "required" if required else "none" if field.is_required() else _default(field.get_default())
     cells = (_code(name), f"{text[0].upper()}{text[1:].rstrip('.')}.", _takes(schema), default)
     return f"| {' | '.join(cells)} |"
 

@@ -163,8 +163,7 @@ _PARENTS = ("one", "several")
 class QuasiIdentifier(Part):
     """One quasi-identifier: at most one kind of hierarchy, and limits on its levels.
 
-    Without a kind the hierarchy is the value itself, then ``*``. Level 0 is the value. What a spec writes of the
-    hierarchy are keys of this mapping, and the fields of :attr:`hierarchy`.
+    Without a kind the hierarchy is the value itself, then ``*``. Level 0 is the value.
     """
 
     expected: ClassVar[str] = "a quasi-identifier, such as {intervals: [5, 10]}"
