@@ -14,7 +14,6 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, ca
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.init import init, requirements_of
 from kanon_sql.verbs.result import Result
 
 __all__ = ["Roles", "spec_of_roles", "takes_roles"]
@@ -87,6 +86,8 @@ def takes_roles(verb: Callable[Concatenate[Any, P], Result]) -> TakesRoles[P, Re
             checked = engine if spec is None and roles.get("t") else spec
             kwargs = kwargs if checked is None else {"table": checked, **kwargs}
             return run(engine, spec_of_roles(table=spec, **roles), *args, **kwargs)
+        from kanon_sql.verbs.init import init  # which a run with a spec does not load
+
         more = {key: kwargs[key] for key in ("timeout", "report") if key in kwargs}
         drafted = Spec.parse(init(engine, spec, **roles, **more))
         result = run(engine, drafted, *args, **kwargs)
@@ -149,6 +150,8 @@ def spec_of_roles(
     """
     if k is None and not l and not t:
         raise SpecError("check: nothing was asked for; say k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
+    from kanon_sql.verbs.init import requirements_of
+
     own_source = table if t else None
     if own_source is not None and identifiers:
         raise SpecError(
