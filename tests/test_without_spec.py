@@ -33,7 +33,7 @@ def classes_of(rows: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], Counter[Any
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     rows=st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=25),
     k=st.integers(2, 4),

@@ -127,7 +127,8 @@ def spec_text(data: bytes) -> None:
             raise Find("a spec reads back as another one", str(data))
         if IN_INPUT in json.dumps(spec.redacted()) and not has_canary_as_a_name(data[1:]):
             raise Find("a value in a redacted spec", str(data))
-        files = [item.file for item in spec.quasi_identifiers.values() if item.file is not None]
+        hierarchies = [item.hierarchy for item in spec.quasi_identifiers.values()]
+        files = [found.to_dict()["file"] for found in hierarchies if found.name == "file"]
         if len(spec.quasi_identifiers) <= 8 and all(name == "h.csv" for name in files):
             kanon_sql.render(spec, NAMES[data[0] % len(NAMES)])
 
