@@ -53,7 +53,7 @@ def test_help_imports_the_verbs_and_nothing_that_they_use(arguments: tuple[str, 
     modules = imported(MAIN, *arguments)
     assert not roots(modules) & HEAVY
     own = {name for name in modules if name.startswith("kanon_sql.")}
-    assert {name.split(".")[1] for name in own} == {"cli", "declared", "errors", "interrupts", "lazy", "version"}
+    assert {name.split(".")[1] for name in own} <= {"cli", "declared", "errors", "interrupts", "lazy", "version"}
     assert len(own) <= 36, sorted(own)
 
 

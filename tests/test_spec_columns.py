@@ -308,4 +308,4 @@ def test_an_accepted_tree_nests(tree: dict[str, Any]) -> None:
     assert len({row[0] for row in rows}) == len(rows)
     for level in range(len(rows[0]) - 1):
         assert len({row[level : level + 2] for row in rows}) == len({row[level] for row in rows})
-    assert column(tree=hierarchy.written()) == column(tree=tree)
+    assert column(**hierarchy.to_dict()) == column(tree=tree)
