@@ -113,6 +113,13 @@ def test_a_column_with_an_identifier_s_role_fails_a_check(visits: duckdb.DuckDBP
     assert "it holds identifiers (zip)" in refused.message
 
 
+def test_a_table_is_named_in_either_place_and_what_is_none_is_not_said(visits: duckdb.DuckDBPyConnection) -> None:
+    roles: dict[str, Any] = {"quasi_identifiers": ("age", "zip"), "t": {"diagnosis": 0.3}, "l": None, "unit": None}
+    named = kanon_sql.check(visits, "visits", **roles)
+    assert named.to_dict()["achieved"] == kanon_sql.check(visits, table="visits", **roles).to_dict()["achieved"]
+    assert list(named.achieved) == ["t_closeness(diagnosis)"]
+
+
 Asked = Callable[[duckdb.DuckDBPyConnection], Any]
 
 
@@ -120,9 +127,18 @@ Asked = Callable[[duckdb.DuckDBPyConnection], Any]
     ("asked", "said"),
     [
         (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"]), "nothing was asked for; say k=5"),
-        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers="age", k=5), "expected a list of columns, got str"),
-        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"], l=3), "l: expected a number for each"),
+        (
+            lambda db: kanon_sql.check(db, "visits", quasi_identifiers="age", k=5),
+            "expected a list of names",
+        ),
+        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"], l=3), "l: expected a number by column"),
         (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["agee"], k=5), "did you mean 'age'"),
+        (
+            lambda db: kanon_sql.check(db, "visits", table="other", quasi_identifiers=["age"], k=5),
+            "two tables are named",
+        ),
+        (lambda db: kanon_sql.check(db, "visits", "other", quasi_identifiers=["age"], k=5), "two tables are named"),
+        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=[["age"]], k=5), "expected a list of names"),
         (lambda db: kanon_sql.plan(db, "visits", k=5), "quasi_identifiers is missing"),
         (lambda db: kanon_sql.plan(db), "expected a Spec, or a table with quasi_identifiers"),
         (lambda db: kanon_sql.plan(db, "visits"), "expected a Spec, got a str"),

@@ -54,7 +54,7 @@ MOST_COMPARED = 32
 """This many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
 
 
-@takes_roles
+@takes_roles(drafts=True)
 @accepts_objects
 def anonymize(
     engine: Engine,

@@ -56,7 +56,7 @@ from kanon_sql.verbs.year import as_published
 __all__ = ["check"]
 
 
-@takes_roles
+@takes_roles(drafts=False)
 @accepts_objects
 def check(
     engine: Engine,

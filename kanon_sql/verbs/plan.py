@@ -39,7 +39,7 @@ from kanon_sql.verbs.without_spec import takes_roles
 __all__ = ["plan"]
 
 
-@takes_roles
+@takes_roles(drafts=True)
 @accepts_objects
 def plan(
     engine: Engine,

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
@@ -17,6 +17,9 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
 __all__ = ["Roles", "spec_of_roles", "takes_roles"]
+
+Call = Callable[..., Result]
+"""A verb, as it is without roles."""
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -46,6 +49,10 @@ class Roles(TypedDict, total=False):
     t: Mapping[str, float]
 
 
+_LISTS = {"quasi_identifiers", "sensitive", "identifiers", "keep"}
+_BY_COLUMN = {"l", "t"}
+
+
 class TakesRoles(Protocol[P, R_co]):
     """A verb that is called with a spec, or with a table and roles."""
 
@@ -56,67 +63,99 @@ class TakesRoles(Protocol[P, R_co]):
     def __call__(self, engine: Any, table: str | None = None, /, **kwargs: Any) -> R_co: ...
 
 
-def takes_roles(verb: Callable[Concatenate[Any, P], Result]) -> TakesRoles[P, Result]:
+def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Result]], TakesRoles[P, Result]]:
     """Make a verb take a table and the roles of its columns in the place of a spec.
 
     Args:
-        verb: takes what it reads first, and then ``spec``.
+        drafts: the verb needs hierarchies, so ``init`` drafts the spec; otherwise it judges the table as it stands.
 
     Returns:
-        The same verb. The second argument is a spec; or the name of a table, or nothing where the table itself came
-        first, with keyword arguments that are named as in :class:`Roles`.
+        A decorator. The second argument of the verb is then a spec; or the name of a table, or nothing where the table
+        itself came first, with keyword arguments that are named as in :class:`Roles`.
     """
-    name, run = verb.__name__, cast(Callable[..., Result], verb)
 
-    @wraps(verb)
-    def called(engine: Any, spec: Any = None, *args: Any, **kwargs: Any) -> Any:
-        roles = {key: kwargs.pop(key) for key in Roles.__annotations__ if key in kwargs}
-        if isinstance(spec, Spec) and roles:
-            raise SpecError(f"{name}: the spec says what its columns are; leave {', '.join(roles)} out, or the spec")
-        if roles:
-            _refuse_odd(name, roles)
-        if not roles:
-            if spec is None:
-                raise SpecError(f"{name}: expected a Spec, or a table with quasi_identifiers=[...]")
-            return run(engine, spec, *args, **kwargs)
-        if not isinstance(spec, str | None):
-            raise SpecError(f"{name}: expected the name of a table, got {type(spec).__name__}; give a name, or nothing")
-        if name == "check":
-            # A distribution is compared with that of the whole table, which is then its own source.
-            checked = engine if spec is None and roles.get("t") else spec
-            kwargs = kwargs if checked is None else {"table": checked, **kwargs}
-            return run(engine, spec_of_roles(table=spec, **roles), *args, **kwargs)
-        from kanon_sql.verbs.init import init  # which a run with a spec does not load
+    def decorated(verb: Callable[Concatenate[Any, P], Result]) -> TakesRoles[P, Result]:
+        name, run = verb.__name__, cast(Call, verb)
 
-        more = {key: kwargs[key] for key in ("timeout", "report") if key in kwargs}
-        drafted = Spec.parse(init(engine, spec, **roles, **more))
-        result = run(engine, drafted, *args, **kwargs)
-        return replace(result, notes=[*result.notes, _said(drafted)])
+        @wraps(verb)
+        def called(engine: Any, spec: Any = None, *args: Any, **kwargs: Any) -> Any:
+            said = {key: kwargs.pop(key) for key in Roles.__annotations__ if key in kwargs}
+            roles = {key: value for key, value in said.items() if value is not None}
+            if not roles:
+                if spec is None:
+                    raise SpecError(f"{name}: expected a Spec, or a table with quasi_identifiers=[...]")
+                return run(engine, spec, *args, **kwargs)
+            if isinstance(spec, Spec):
+                raise SpecError(
+                    f"{name}: the spec says what its columns are; leave {', '.join(roles)} out, or the spec"
+                )
+            if not isinstance(spec, str | None):
+                kind = type(spec).__name__
+                raise SpecError(f"{name}: expected the name of a table, got {kind}; give a name, or nothing")
+            roles = _listed(name, roles)
+            return (_drafted if drafts else _judged)(run, engine, spec, args, kwargs, roles)
 
-    given = signature(verb)
-    own = [item.replace(default=None) if item.name == "spec" else item for item in given.parameters.values()]
-    own += [Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=of) for key, of in _annotations().items()]
-    called.__signature__ = given.replace(parameters=own)  # type: ignore[attr-defined]
-    return cast(TakesRoles[P, Result], called)
+        given = signature(verb)
+        own = [item.replace(default=None) if item.name == "spec" else item for item in given.parameters.values()]
+        own += [
+            Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=getattr(of, "__forward_arg__", of))
+            for key, of in Roles.__annotations__.items()
+        ]
+        called.__signature__ = given.replace(parameters=own)  # type: ignore[attr-defined]
+        return cast(TakesRoles[P, Result], called)
+
+    return decorated
 
 
-def _refuse_odd(verb: str, roles: Mapping[str, Any]) -> None:
-    """Refuse roles of another form: a text would be taken for a list of letters."""
+def _judged(
+    run: Call, engine: Any, named: str | None, args: Sequence[Any], kwargs: dict[str, Any], roles: Mapping[str, Any]
+) -> Result:
+    """What a verb says of a table as it stands.
+
+    Raises:
+        SpecError: two tables are named, of which one would not be looked at.
+    """
+    others = [*args, *([kwargs["table"]] if kwargs.get("table") is not None else [])]
+    if len(others) + (named is not None) > 1:
+        raise SpecError("check: two tables are named; name the one to check, and no other")
+    table = named if named is not None else others[0] if others else None
+    # A distribution is compared with that of the whole table, which is then its own source.
+    checked = engine if table is None and roles.get("t") else table
+    source = table if isinstance(table, str) else None
+    return run(engine, spec_of_roles(table=source, **roles), **{**kwargs, "table": checked})
+
+
+def _drafted(
+    run: Call, engine: Any, named: str | None, args: Sequence[Any], kwargs: dict[str, Any], roles: Mapping[str, Any]
+) -> Result:
+    """What a verb does by the spec that ``init`` drafts."""
+    from kanon_sql.verbs.init import init  # which a run with a spec does not load
+
+    more = {key: kwargs[key] for key in ("timeout", "report") if key in kwargs}
+    drafted = Spec.parse(init(engine, named, **roles, **more))
+    result = run(engine, drafted, *args, **kwargs)
+    return replace(result, notes=[*result.notes, _said(drafted)])
+
+
+def _listed(verb: str, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """The roles with lists of columns as lists.
+
+    Raises:
+        SpecError: one has another form; a text would be taken for a list of letters.
+    """
     if "quasi_identifiers" not in roles:
         raise SpecError(f"{verb}: quasi_identifiers is missing; name the columns that others may know of a person")
-    for key, value in roles.items():
-        of = str(_annotations()[key])
-        if of.startswith("Sequence") and (isinstance(value, str) or not isinstance(value, Sequence)):
-            raise SpecError(f"{verb}: {key}: expected a list of columns, got {type(value).__name__}")
-        if of.startswith("Mapping") and not isinstance(value, Mapping):
-            raise SpecError(
-                f"{verb}: {key}: expected a number for each column, such as {{'diagnosis': 3}}, "
-                f"got {type(value).__name__}"
-            )
-
-
-def _annotations() -> Mapping[str, str]:
-    return {key: getattr(of, "__forward_arg__", str(of)) for key, of in Roles.__annotations__.items()}
+    found = dict(roles)
+    for key in _LISTS & roles.keys():
+        columns = None if isinstance(roles[key], str) or not isinstance(roles[key], Iterable) else list(roles[key])
+        if columns is None or not all(isinstance(column, str) for column in columns):
+            raise SpecError(f"{verb}: {key}: expected a list of names of columns, got {type(roles[key]).__name__}")
+        found[key] = columns
+    for key in _BY_COLUMN & roles.keys():
+        if not isinstance(roles[key], Mapping):
+            kind = type(roles[key]).__name__
+            raise SpecError(f"{verb}: {key}: expected a number by column, such as {{'diagnosis': 3}}, got {kind}")
+    return found
 
 
 def spec_of_roles(
