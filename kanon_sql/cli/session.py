@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -387,6 +388,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
                 yield run
             finally:
                 run.close()
+                sys.stdout.flush()  # when Python does so at its end, an error of that has no message
         except (typer.Exit, BrokenPipeError):
             raise
         except BaseException as error:
@@ -398,6 +400,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
                 run.error("\n".join([_message(error, run.spec), *error.notes]))
                 raise typer.Exit(int(error.exit_code)) from None
             if isinstance(error, OSError) and error.errno in _FULL:
+                _drop_output()
                 run.error(
                     f"standard output cannot be written: {error.strerror}; what the run published stands, and "
                     "kanon-sql report writes its result from the manifest"
@@ -411,6 +414,12 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
             if verbose:
                 run.console.print(traceback.format_exc(), soft_wrap=True)
             raise typer.Exit(int(ExitCode.DATABASE)) from None
+
+
+def _drop_output() -> None:
+    """Let what standard output had no room for go nowhere, or Python would try again at its end and say so."""
+    with suppress(OSError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _message(error: KanonError, spec: Path | None) -> str:
