@@ -27,9 +27,9 @@ QUIET = dict.fromkeys(
     (
         "rows_not_persons",
         "nearly_unique_kept",
-        "kept_tells_quasi_identifier",
+        "kept_reveals_quasi_identifier",
         "kept_links_rows",
-        "values_alike",
+        "inconsistent_spelling",
         "values_are_lists",
         "uneven_suppression",
         "numbers_as_text",

@@ -200,7 +200,7 @@ def test_released_columns_are_compared_with_values_by_one_read_more(
     with watched(connection, monkeypatch) as (engine, watch):
         kanon_sql.anonymize(engine, spec(K, warnings=QUIET))
         counts, scans = {}, {}
-        for code in ("rows_not_persons", "kept_tells_quasi_identifier", "kept_links_rows"):
+        for code in ("rows_not_persons", "kept_reveals_quasi_identifier", "kept_links_rows"):
             handling = "allow" if code == "rows_not_persons" else "warn"
             watch.planned_scans = 0
             watch.statements.clear()
@@ -208,7 +208,7 @@ def test_released_columns_are_compared_with_values_by_one_read_more(
             assert result.cost.source_scans == watch.planned_scans
             counts[code], scans[code] = watch.names, watch.planned_scans
     more = {"release/write": 1, "disclosure/risk/agreement": 1, "columns": 1, "engines/scratch/drop": 1}
-    for code in ("kept_tells_quasi_identifier", "kept_links_rows"):
+    for code in ("kept_reveals_quasi_identifier", "kept_links_rows"):
         assert scans[code] == scans["rows_not_persons"] + 1
         assert counts[code] - counts["rows_not_persons"] == Counter(more)
 
@@ -217,10 +217,10 @@ def test_spellings_are_looked_for_in_the_release_by_one_statement(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And in the source, where the key of persons is text."""
-    looking = {**QUIET, "values_alike": "warn"}
+    looking = {**QUIET, "inconsistent_spelling": "warn"}
     with watched(connection, monkeypatch) as (engine, watch):
         assert kanon_sql.anonymize(engine, spec(K, L, warnings=looking)).cost.source_scans == 2
-        assert watch.names["verbs/warnings/alike"] == 1
+        assert watch.names["verbs/warnings/spelling"] == 1
         whole = kanon_sql.anonymize(engine, spec(K, L, unit="patient_id", warnings=looking))
         assert whole.cost.source_scans == 2, "a number has one spelling"
         source = {"query": "SELECT * REPLACE (CAST(patient_id AS VARCHAR) AS patient_id) FROM visits"}

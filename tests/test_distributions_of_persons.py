@@ -154,7 +154,9 @@ def test_how_few_have_several_labels_would_follow(database: Database) -> None:
 
 def test_a_report_speaks_of_persons(database: Database) -> None:
     database.table("people", {**COLUMNS, "person": "INTEGER"}, clinic(moves=True))
-    result = kanon_sql.anonymize(database.engine, spec_of(3, warnings={"withheld_column": "allow"}), distributions=True)
+    result = kanon_sql.anonymize(
+        database.engine, spec_of(3, warnings={"column_fully_generalized": "allow"}), distributions=True
+    )
     assert result.passed
     page = html_report(result)
     assert "age: persons by label" in page

@@ -372,7 +372,7 @@ def test_warnings_of_the_run_are_kept(database: Database) -> None:
     spec = spec_of(privacy=[{"k_anonymity": 20}])
     assert kanon_sql.anonymize(database.engine, spec).passed
     found = kanon_sql.evidence(database.engine, spec)
-    assert "withheld_column" in [item.code for item in found.warnings] or "nothing_told" in [
+    assert "column_fully_generalized" in [item.code for item in found.warnings] or "fully_suppressed_columns" in [
         item.code for item in found.warnings
     ]
     became = {entry.column: entry.became for entry in found.columns}

@@ -376,7 +376,8 @@ def test_nothing_is_lost_on_the_way_through_the_file_that_is_saved(served: Someb
     )
     assert kanon_sql.Spec.parse(file.text) == asked
     for text in (
-        TEXT, TEXT + "nulls: suppress\n", TEXT + "utility: {classify: diagnosis}\nwarnings: {withheld_column: error}\n",
+        TEXT, TEXT + "nulls: suppress\n",
+        TEXT + "utility: {classify: diagnosis}\nwarnings: {column_fully_generalized: error}\n",
         TEXT.replace("{prefix: [4, 3, 2]}", "{tree: {all: {a: ['1', '2'], b: ['3']}}, maximum_level: 1}"),
     ):  # fmt: skip
         assert kanon_sql.Spec.parse(saved(kanon_sql.Spec.parse(text))) == kanon_sql.Spec.parse(text)

@@ -542,9 +542,9 @@ def test_a_release_is_certified_and_a_warning_read(chromium: Any, clinic_file: P
     ):
         answered(page, "5-anonymity")
         with page.context.expect_page() as opening:
-            page.get_by_role("link", name="docs/reference/warnings.md#withheld_column").click()
+            page.get_by_role("link", name="docs/reference/warnings.md#column_fully_generalized").click()
         other = opening.value
-        other.wait_for_selector("#withheld_column:target")
+        other.wait_for_selector("#column_fully_generalized:target")
         refuse_violations(other)
         assert overflow(other) <= 0
         other.close()

@@ -419,7 +419,7 @@ def test_a_warning_of_an_answer_is_a_link(tmp_path: Path) -> None:
     with explored(connect, kanon_sql.Spec.parse(text)) as somebody:
         somebody.enter()
         answer = somebody.ask("ask", {}).text
-    assert 'href="/docs/reference/warnings#withheld_column"' in answer
+    assert 'href="/docs/reference/warnings#column_fully_generalized"' in answer
 
 
 @pytest.mark.slow

@@ -451,7 +451,7 @@ MORE = {"version": 1, "source": "secret.more"}
 LOCAL = {
     **MORE, "release": "open.released", "quasi_identifiers": {"q": {"prefix": [1]}, "n": {"intervals": [5, 10]}},
     "sensitive": ["s"], "privacy": [{"k_anonymity": 4}], "suppression": {"max_share": 0.2},
-    "warnings": {"kept_tells_quasi_identifier": "allow"},
+    "warnings": {"kept_reveals_quasi_identifier": "allow"},
 }  # fmt: skip
 GROWING = {**LOCAL, "state": "kanon_state", "recoding": "full_domain"}
 

@@ -31,6 +31,22 @@ OLD = {
         "search: {algorithm: samarati, matrix: true}",
         "5:31: search.matrix: the key has a new name; write dist",
     ),
+    "nothing_told": (
+        "warnings: {nothing_told: error}",
+        "5:12: warnings.nothing_told: the key has a new name; write fully_suppressed_columns",
+    ),
+    "withheld_column": (
+        "warnings: {withheld_column: allow}",
+        "5:12: warnings.withheld_column: the key has a new name; write column_fully_generalized",
+    ),
+    "kept_tells_quasi_identifier": (
+        "warnings: {kept_tells_quasi_identifier: warn}",
+        "5:12: warnings.kept_tells_quasi_identifier: the key has a new name; write kept_reveals_quasi_identifier",
+    ),
+    "values_alike": (
+        "warnings: {values_alike: error}",
+        "5:12: warnings.values_alike: the key has a new name; write inconsistent_spelling",
+    ),
     "neither": ("suppression: {limit: few}", "5:15: suppression.limit: the key has a new name; write max_rows or max_"),
 }
 

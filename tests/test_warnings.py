@@ -339,13 +339,13 @@ def test_withheld_columns_are_named_and_a_release_that_tells_nothing(database: D
     rows = [(f"{number}{number}", 20 + number % 2) for number in range(10) for _ in range(1)] * 2
     database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, rows)
     result = kanon_sql.plan(database.engine, spec(suppression={"max_share": 0.0}))
-    assert codes(result) == ["withheld_column"]
-    assert the(result, "withheld_column").columns == ["zip"]
+    assert codes(result) == ["column_fully_generalized"]
+    assert the(result, "column_fully_generalized").columns == ["zip"]
     all_gone = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10], "minimum_level": 2}}
     for recoding in ("full_domain", "local"):
         result = kanon_sql.plan(database.engine, spec(quasi_identifiers=all_gone, recoding=recoding))
-        assert codes(result) == ["nothing_told"], recoding
-        assert the(result, "nothing_told").columns == ["zip", "age"]
+        assert codes(result) == ["fully_suppressed_columns"], recoding
+        assert the(result, "fully_suppressed_columns").columns == ["zip", "age"]
 
 
 @pytest.mark.parametrize(("kept", "warned"), [(20, False), (10, True), (0, True)])
@@ -356,7 +356,7 @@ def test_a_column_that_is_withheld_in_nearly_every_row_is_named(database: Databa
     hierarchies = {"seen": {}, "age": {"intervals": [10], "maximum_level": 1}}
     result = kanon_sql.plan(database.engine, spec(quasi_identifiers=hierarchies, recoding="local"))
     assert (result.passed, result.rows["suppressed"]) == (True, 0)
-    found = [item for item in result.warnings if item.code == "withheld_column"]
+    found = [item for item in result.warnings if item.code == "column_fully_generalized"]
     assert [list(item.columns) for item in found] == ([["seen"]] if warned else [])
     if kept and warned:
         assert found[0].figures == pytest.approx({"least_share": (200 - kept) / 200})
@@ -376,7 +376,7 @@ def test_no_warning_advises_what_the_spec_would_refuse(database: Database, chang
     held = {"zip": {"prefix": [1], "maximum_level": 0}, "age": {"intervals": [10], "maximum_level": 0}}
     few = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=held, **changes)), "uneven_suppression")
     gone = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10], "minimum_level": 2}}
-    none = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=gone, **changes)), "nothing_told")
+    none = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=gone, **changes)), "fully_suppressed_columns")
     assert ["recoding: local" in item.message for item in (few, none)] == [advised, advised]
 
 
@@ -497,7 +497,7 @@ def test_every_warning_fails_where_that_is_asked(database: Database) -> None:
     assert database.engine.exists(("people_release",)) is None
     held = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10]}}
     planned = kanon_sql.plan(database.engine, spec(quasi_identifiers=held), fail_on_warning=True)
-    assert planned.message == "nothing would be published: withheld_column is an error with --fail-on-warning"
+    assert planned.message == "nothing would be published: column_fully_generalized is an error with --fail-on-warning"
 
 
 @pytest.mark.slow
@@ -547,7 +547,7 @@ def test_a_wrong_handling_is_refused() -> None:
     assert "warnings: {nearly_unique_kept: error}" in problem
 
 
-LOOKED_FOR = {"withheld_column": "error"}
+LOOKED_FOR = {"column_fully_generalized": "error"}
 
 
 def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path: Path) -> None:
@@ -566,7 +566,9 @@ def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path:
     with pytest.raises(kanon_sql.errors.SpecError, match="readable_by_others alone is looked for"):
         spec(**changes, warnings=LOOKED_FOR)
     fatal = spec(warnings=LOOKED_FOR)
-    with pytest.raises(kanon_sql.errors.UnsupportedError, match=r"warnings\.withheld_column: a script looks for no"):
+    with pytest.raises(
+        kanon_sql.errors.UnsupportedError, match=r"warnings\.column_fully_generalized: a script looks for no"
+    ):
         kanon_sql.render(fatal, "postgres", {"zip": 1, "age": 1})
     with pytest.raises(kanon_sql.errors.UnsupportedError, match="parties: warnings"):
         refuse_spec(fatal)
@@ -627,9 +629,9 @@ def test_a_range_is_not_the_top(database: Database, recoding: Any, kind: str) ->
     asked = spec(quasi_identifiers={"age": None}, privacy=[{"k_anonymity": 10}], recoding=recoding)
     result = kanon_sql.anonymize(database.engine, asked)
     assert len({label for (label,) in database.rows("people_release")}) > 5
-    assert not {"nothing_told", "withheld_column"} & set(codes(result))
+    assert not {"fully_suppressed_columns", "column_fully_generalized"} & set(codes(result))
     one_class = spec(quasi_identifiers={"age": None}, privacy=[{"k_anonymity": 150}], recoding=recoding, release=None)
-    assert codes(kanon_sql.plan(database.engine, one_class)) == ["nothing_told"]
+    assert codes(kanon_sql.plan(database.engine, one_class)) == ["fully_suppressed_columns"]
 
 
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
@@ -638,4 +640,4 @@ def test_a_label_of_all_values_tells_nothing_whatever_it_is_called(database: Dat
     database.table("people", {"age": "INTEGER"}, [(20 + number % 10,) for number in range(40)])
     adult = {"tree": {"All": {"adult": [str(20 + number) for number in range(10)]}}, "maximum_level": 1}
     asked = spec(quasi_identifiers={"age": adult}, privacy=[{"k_anonymity": 30}], recoding=recoding, release=None)
-    assert codes(kanon_sql.plan(database.engine, asked)) == ["nothing_told"]
+    assert codes(kanon_sql.plan(database.engine, asked)) == ["fully_suppressed_columns"]

@@ -138,11 +138,11 @@ def test_every_engine_finds_the_same_share(subject: Subject, engine: Engine) -> 
                 },
                 keep=["born", "town", "note"],
                 privacy=k_of(3),
-                warnings={**QUIET, "kept_tells_quasi_identifier": "warn"},
+                warnings={**QUIET, "kept_reveals_quasi_identifier": "warn"},
             ),
         )
         assert result.passed, result.message
-        found = {item.columns[0]: item for item in result.warnings if item.code == "kept_tells_quasi_identifier"}
+        found = {item.columns[0]: item for item in result.warnings if item.code == "kept_reveals_quasi_identifier"}
         assert set(found) == {"born", "town"}, "the note is by chance"
         shares = {}
         for place, kept in ((2, "born"), (3, "town")):
@@ -179,13 +179,13 @@ def test_the_share_follows_its_definition(
             keep=["note"],
             privacy=k_of(2),
             suppression={"max_share": 0.0},
-            warnings={**QUIET, "kept_tells_quasi_identifier": "warn"},
+            warnings={**QUIET, "kept_reveals_quasi_identifier": "warn"},
         ),
     )
     if not result.passed:
         return
     expected = share_of([(age // 4, note, age) for age, note in own])
-    found = [item.figures["share"] for item in result.warnings if item.code == "kept_tells_quasi_identifier"]
+    found = [item.figures["share"] for item in result.warnings if item.code == "kept_reveals_quasi_identifier"]
     assert found == ([pytest.approx(expected)] if expected >= 0.05 else [])
 
 
@@ -204,20 +204,20 @@ def test_a_birth_year_beside_bands_of_age_is_an_error(database: Database, rows: 
     made = {"quasi_identifiers": BANDS, "keep": ["born"], "privacy": k_of(5)}
     result = kanon_sql.anonymize(database.engine, spec(**made))
     assert not result.passed
-    assert result.message.startswith("nothing was published: kept_tells_quasi_identifier is an error")
-    assert the(result, "kept_tells_quasi_identifier").figures == {
+    assert result.message.startswith("nothing was published: kept_reveals_quasi_identifier is an error")
+    assert the(result, "kept_reveals_quasi_identifier").figures == {
         "share": 1.0, "smallest": rows // 40, "least": 5
     }  # fmt: skip
     assert database.engine.exists(("people_release",)) is None
     accepted = kanon_sql.anonymize(
-        database.engine, spec(**made, warnings={**QUIET, "kept_tells_quasi_identifier": "warn"})
+        database.engine, spec(**made, warnings={**QUIET, "kept_reveals_quasi_identifier": "warn"})
     )
     assert accepted.passed
-    assert "kept_tells_quasi_identifier" in codes(accepted)
+    assert "kept_reveals_quasi_identifier" in codes(accepted)
     jsonschema.validate(accepted.to_dict(), result_schema())
     assert accepted.manifest is not None
     assert accepted.manifest["warnings"] == accepted.to_dict()["warnings"]
-    quiet = {**QUIET, "kept_tells_quasi_identifier": "allow", "kept_links_rows": "allow"}
+    quiet = {**QUIET, "kept_reveals_quasi_identifier": "allow", "kept_links_rows": "allow"}
     silent = kanon_sql.anonymize(database.engine, spec(**made, warnings=quiet))
     assert silent.passed
     assert silent.warnings == []
@@ -243,7 +243,7 @@ def test_other_recodings_are_looked_at_too(database: Database, recoding: Any) ->
             recoding=recoding,
         ),
     )
-    assert the(result, "kept_tells_quasi_identifier").figures["share"] > 0.25, result.message
+    assert the(result, "kept_reveals_quasi_identifier").figures["share"] > 0.25, result.message
     assert not result.passed
 
 
@@ -259,7 +259,7 @@ def test_a_sensitive_attribute_is_looked_at_too(database: Database) -> None:
             privacy=[{"l_diversity": {"attribute": "icd", "l": 3}}],
         ),
     )
-    assert list(the(result, "kept_tells_quasi_identifier").columns) == ["icd", "sex"]
+    assert list(the(result, "kept_reveals_quasi_identifier").columns) == ["icd", "sex"]
 
 
 def test_what_other_labels_reveal_is_no_columns_fault(database: Database) -> None:
@@ -276,7 +276,7 @@ def test_what_other_labels_reveal_is_no_columns_fault(database: Database) -> Non
         database.table("people", {"age": "INTEGER", "status": "VARCHAR", "icd": "VARCHAR"}, rows)
         made = {name: {"status": {"minimum_level": 1}}.get(name) for name in used}
         result = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=made, keep=["icd"], privacy=k_of(5)))
-        found[len(used)] = "kept_tells_quasi_identifier" in codes(result)
+        found[len(used)] = "kept_reveals_quasi_identifier" in codes(result)
     assert found == {1: True, 2: False}
     alone = figures_of([(0, icd, status) for _, status, icd in rows])
     together = figures_of([(age, icd, status) for age, status, icd in rows])
@@ -292,7 +292,7 @@ def test_a_few_values_that_reveal_it_are_a_warning(database: Database) -> None:
     made = {"quasi_identifiers": {"sex": {"minimum_level": 1}, "age": None}, "keep": ["icd"], "privacy": k_of(5)}
     result = kanon_sql.anonymize(database.engine, spec(**made))
     assert result.passed
-    assert the(result, "kept_tells_quasi_identifier").figures["share"] == pytest.approx(0.12, abs=0.01)
+    assert the(result, "kept_reveals_quasi_identifier").figures["share"] == pytest.approx(0.12, abs=0.01)
     assert not kanon_sql.anonymize(database.engine, spec(**made), fail_on_warning=True).passed
 
 
@@ -307,7 +307,7 @@ def test_chance_is_no_reason_to_warn(database: Database, values: int) -> None:
         made = {"age": {"intervals": [10, 20], "minimum_level": 2}, "sex": {"minimum_level": 1}}
         result = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=made, keep=["note"], privacy=k_of(5)))
         assert result.passed, result.message
-        assert "kept_tells_quasi_identifier" not in codes(result), seed
+        assert "kept_reveals_quasi_identifier" not in codes(result), seed
         assert "kept_links_rows" not in codes(result), seed
 
 
@@ -319,7 +319,7 @@ def test_visits_of_a_person_are_no_evidence(database: Database) -> None:
         database.engine, spec(unit="who", quasi_identifiers=BANDS, keep=["fee"], privacy=k_of(5))
     )
     assert result.passed
-    assert "kept_tells_quasi_identifier" not in codes(result)
+    assert "kept_reveals_quasi_identifier" not in codes(result)
     linked = the(result, "kept_links_rows")
     assert linked.figures["linked"] == 1.0
     assert "can be linked to one person" in linked.message
@@ -395,7 +395,7 @@ def test_values_alike_are_counted_on_every_engine(subject: Subject, engine: Engi
             )
             for result in (kanon_sql.anonymize(engine, made), kanon_sql.check(engine, made, "people")):
                 assert result.passed, result.message
-                found = [dict(item.figures) for item in result.warnings if item.code == "values_alike"]
+                found = [dict(item.figures) for item in result.warnings if item.code == "inconsistent_spelling"]
                 assert found == ([] if figures is None else [figures]), (values, result.verb)
         finally:
             subject.drop("people_release")
@@ -407,9 +407,11 @@ def test_persons_with_two_spellings_are_counted_twice(database: Database) -> Non
     database.table("people", {"pid": "VARCHAR", "q": "INTEGER"}, rows)
     made = spec(unit="pid", quasi_identifiers={"q": None}, privacy=k_of(3))
     for result in (kanon_sql.anonymize(database.engine, made), kanon_sql.check(database.engine, made, "people")):
-        assert the(result, "values_alike").figures == {"values": 40, "values_folded": 20, "missing": 0}
-        assert the(result, "values_alike").columns == ["pid"]
-    allowed = spec(unit="pid", quasi_identifiers={"q": None}, privacy=k_of(3), warnings={"values_alike": "allow"})
+        assert the(result, "inconsistent_spelling").figures == {"values": 40, "values_folded": 20, "missing": 0}
+        assert the(result, "inconsistent_spelling").columns == ["pid"]
+    allowed = spec(
+        unit="pid", quasi_identifiers={"q": None}, privacy=k_of(3), warnings={"inconsistent_spelling": "allow"}
+    )
     assert codes(kanon_sql.anonymize(database.engine, allowed)) == []
 
 
@@ -432,7 +434,7 @@ def test_keys_that_the_database_calls_equal(name: str, declared: str, keys: Sequ
         engine = own.connect()
         try:
             made = spec(unit="pid", quasi_identifiers={"q": None}, privacy=k_of(3))
-            found = the(kanon_sql.check(engine, made, "people"), "values_alike")
+            found = the(kanon_sql.check(engine, made, "people"), "inconsistent_spelling")
             assert found.figures == {"values": 4, "values_folded": persons, "missing": 0}
         finally:
             engine.close()
@@ -598,9 +600,9 @@ def test_what_anonymize_writes_has_no_column_that_the_spec_does_not_name(databas
 
 ALL = {
     "kept_links_rows": {("household",)},
-    "kept_tells_quasi_identifier": {("born", "age")},
+    "kept_reveals_quasi_identifier": {("born", "age")},
     "named_like_identifier": {("name",)},
-    "values_alike": {("diagnosis",), ("who",)},
+    "inconsistent_spelling": {("diagnosis",), ("who",)},
     "values_are_lists": {("items",)},
 }
 """What is wrong with the visits below; each code with its columns."""
@@ -625,7 +627,7 @@ def of_visits(**changes: Any) -> kanon_sql.Spec:
         "quasi_identifiers": {"age": {"intervals": [10, 20], "minimum_level": 1}}, "unit": "who", "source": "visits",
         "keep": ["name", "household", "born"], "sensitive": ["diagnosis", "items"], "privacy": [*k_of(3), *diverse],
         "suppression": {"max_share": 0.2}, "release": "told",
-        "warnings": {**QUIET, "kept_tells_quasi_identifier": "warn"},
+        "warnings": {**QUIET, "kept_reveals_quasi_identifier": "warn"},
     }  # fmt: skip
     return spec(**{**given, **changes})
 
@@ -646,7 +648,7 @@ def released_by(request: pytest.FixtureRequest, database: Database, verb: str, p
         return kanon_sql.apply(engine, of_visits(**changes), "learned", source="visits", release="again")
     if verb == "refresh":
         # The first rows reveal nothing: everybody of an age has a year of birth of their own.
-        first = {**growing, "warnings": {**QUIET, "kept_tells_quasi_identifier": "warn"}}
+        first = {**growing, "warnings": {**QUIET, "kept_reveals_quasi_identifier": "warn"}}
         assert kanon_sql.anonymize(engine, of_visits(**first)).passed
         database.table("later", VISITS, visits(6000))
         return kanon_sql.refresh(engine, of_visits(**growing), inserted="later", batch="a")
@@ -681,7 +683,7 @@ def test_a_column_that_tells_a_quasi_identifier_fails_every_verb_unless_accepted
     database.table("visits", VISITS, visits())
     result = released_by(request, database, verb, tmp_path, warnings=QUIET)
     assert not result.passed
-    assert "kept_tells_quasi_identifier is an error where this many rows are affected" in result.message
+    assert "kept_reveals_quasi_identifier is an error where this many rows are affected" in result.message
     there = {"table": "told", "view": "told", "apply": "again"}.get(verb)
     assert there not in database.tables()
     assert not (tmp_path / "told.csv").exists()
@@ -701,8 +703,8 @@ def test_a_table_that_is_checked_warns_of_what_it_shows_itself(database: Databas
         database.engine, made, "visits" if table == "visits" else None, count_rows=table != "visits"
     )
     expected = {(code, columns) for code, listed in ALL.items() for columns in listed}
-    expected -= {("kept_tells_quasi_identifier", ("born", "age"))}
-    expected ^= {("unnamed_columns", ("ssn_hash",))} if table == "visits" else {("values_alike", ("who",))}
+    expected -= {("kept_reveals_quasi_identifier", ("born", "age"))}
+    expected ^= {("unnamed_columns", ("ssn_hash",))} if table == "visits" else {("inconsistent_spelling", ("who",))}
     assert {(item.code, tuple(item.columns)) for item in result.warnings} == expected
 
 
@@ -729,7 +731,7 @@ def test_no_value_is_in_a_message(database: Database) -> None:
         spec(quasi_identifiers=BANDS, keep=["born"], privacy=k_of(5), suppression={"max_share": 0.1}),
     )
     said = json.dumps(result.to_dict())
-    assert "kept_tells_quasi_identifier" in said
+    assert "kept_reveals_quasi_identifier" in said
     assert "471147" not in said
     assert "77441" not in said
 
@@ -771,7 +773,7 @@ def test_ranges_of_numbers_that_are_text_are_named(subject: Subject, engine: Eng
     columns = [[*values, None] for _, values, _ in BY_CHARACTERS]
     rows = [[values[number % len(values)] for values in columns] for number in range(60)]
     subject.table("people", dict.fromkeys(names, "text"), rows)
-    warnings = {**QUIET, "withheld_column": "allow", "nothing_told": "allow"}
+    warnings = {**QUIET, "column_fully_generalized": "allow", "fully_suppressed_columns": "allow"}
     asked = spec(quasi_identifiers=dict.fromkeys(names), privacy=k_of(4), recoding="mondrian", warnings=warnings)
     found = [item for item in kanon_sql.plan(engine, asked).warnings if item.code == "numbers_as_text"]
     shown = {item.columns[0]: (item.figures["values"], item.figures["numbers"]) for item in found}

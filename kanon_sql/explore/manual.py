@@ -34,7 +34,7 @@ class Page:
 
 
 def address(named: str) -> str | None:
-    """Where the page of a name such as ``docs/reference/warnings.md#withheld_column`` is; None where it is not here."""
+    """Where the page of a name such as ``docs/reference/warnings.md#unnamed_columns`` is; None where it is not here."""
     found = re.fullmatch(r"docs/reference/(\w+)\.md(#[\w-]+)?", named)
     return f"/docs/reference/{found[1]}{found[2] or ''}" if found and found[1] in PAGES else None
 

@@ -1,4 +1,4 @@
-"""Keys of earlier versions of the format, and what they are called now: what is written under one says the new one."""
+"""Keys and codes of warnings of earlier versions of the format, and their new names, which an error suggests."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ _RENAMED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("Noise", "kind"): ("variant",),
     ("Rules", "population"): ("estimate",),
     ("SearchOptions", "matrix"): ("distance_vectors",),
+    ("WarningOptions", "nothing_told"): ("fully_suppressed_columns",),
+    ("WarningOptions", "withheld_column"): ("column_fully_generalized",),
+    ("WarningOptions", "kept_tells_quasi_identifier"): ("kept_reveals_quasi_identifier",),
+    ("WarningOptions", "values_alike"): ("inconsistent_spelling",),
 }
 """The class of a part of a spec and an old key of it -> the new key, or those of which one takes its place."""
 

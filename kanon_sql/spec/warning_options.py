@@ -39,73 +39,73 @@ class NamedWarnings(_Handled):
     """What becomes of each warning of a perturbed release, or of a table of counts or sums.
 
     Attributes:
-        named_like_identifier: the name of a released column says that it points at a person.
+        named_like_identifier: the name of a released column is that of an identifier.
     """
 
     expected: ClassVar[str] = "a mapping such as {named_like_identifier: error}"
 
-    named_like_identifier: _Handling = _warning("The name of a released column says that it points at a person.")
+    named_like_identifier: _Handling = _warning("The name of a released column is that of an identifier.")
 
 
 class CloakWarnings(_Handled):
-    """What becomes of each warning of a cloaked release: it fails the run, is said, or is not looked for.
+    """What becomes of each warning of a cloaked release: it fails the run, is reported, or is not looked for.
 
     Attributes:
-        named_like_identifier: the name of a kept column says that it points at a person.
-        kept_links_rows: a column that is kept says which rows are of the same few people.
+        named_like_identifier: the name of a kept column is that of an identifier.
+        kept_links_rows: a column that is kept links rows of the same few people.
     """
 
     expected: ClassVar[str] = "a mapping such as {kept_links_rows: error}"
 
-    named_like_identifier: _Handling = _warning("The name of a kept column says that it points at a person.")
-    kept_links_rows: _Handling = _warning("A kept column says which rows are of the same few people.")
+    named_like_identifier: _Handling = _warning("The name of a kept column is that of an identifier.")
+    kept_links_rows: _Handling = _warning("A kept column links rows of the same few people.")
 
 
 class WarningOptions(_Handled):
-    """What becomes of each warning: ``error`` fails the run, ``warn`` says it, ``allow`` does not look.
+    """What becomes of each warning: ``error`` fails the run, ``warn`` reports it, ``allow`` skips the check.
 
     Attributes:
         rows_not_persons: classes are counted in rows, and some have too few persons.
         nearly_unique_kept: a column that is released as it is singles rows out.
-        kept_tells_quasi_identifier: a column that is released as it is reveals more of a quasi-identifier than its
+        kept_reveals_quasi_identifier: a column that is released as it is reveals more of a quasi-identifier than its
             labels do; ``by_share`` makes that an error where it is so in many rows.
-        kept_links_rows: a column that is released as it is says which rows are of the same few people.
-        named_like_identifier: the name of a released column says that it points at a person.
+        kept_links_rows: a column that is released as it is links rows of the same few people.
+        named_like_identifier: the name of a released column is that of an identifier.
         identifiers_present: a checked table holds columns that the spec calls identifiers.
         unnamed_columns: a checked table has columns that the spec does not name.
-        values_alike: values that a requirement counts as different differ in spelling alone, or say nothing.
+        inconsistent_spelling: values that count as different differ in spelling alone, or mean 'missing'.
         values_are_lists: values that a requirement counts look like lists of several.
-        withheld_column: a quasi-identifier is at its top in every row.
-        nothing_told: all of them are.
+        column_fully_generalized: a quasi-identifier has its most general label in every row.
+        fully_suppressed_columns: every quasi-identifier has its most general label in every row.
         uneven_suppression: one group of rows is suppressed much more than the others.
         numbers_as_text: ranges are of text whose values are numbers, in the order of its characters.
-        limit_exceeded: a release that grows lacks more rows than ``suppression`` allows.
-        readable_by_others: others may read what is kept beside the release, and holds values of the source.
+        limit_exceeded: a release that grows has suppressed more rows than ``suppression`` allows.
+        readable_by_others: other roles can read tables that a run keeps with the release, and that hold source values.
     """
 
     expected: ClassVar[str] = "a mapping such as {nearly_unique_kept: error}"
 
     rows_not_persons: _Handling = _warning("Classes are counted in rows, and some have too few persons.")
     nearly_unique_kept: _Handling = _warning("A column that is released as it is singles rows out.")
-    kept_tells_quasi_identifier: _Graded = Field(
+    kept_reveals_quasi_identifier: _Graded = Field(
         default="by_share",
         description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
     )
-    kept_links_rows: _Handling = _warning(
-        "A column that is released as it is says which rows are of the same few people."
-    )
-    named_like_identifier: _Handling = _warning("The name of a released column says that it points at a person.")
+    kept_links_rows: _Handling = _warning("A column that is released as it is links rows of the same few people.")
+    named_like_identifier: _Handling = _warning("The name of a released column is that of an identifier.")
     identifiers_present: _Handling = _warning("A checked table holds columns that the spec calls identifiers.")
     unnamed_columns: _Handling = _warning("A checked table has columns that the spec does not name.")
-    values_alike: _Handling = _warning("Values that are counted as different differ in spelling alone, or say nothing.")
+    inconsistent_spelling: _Handling = _warning(
+        "Values that count as different differ in spelling alone, or mean 'missing'."
+    )
     values_are_lists: _Handling = _warning("Values that a requirement counts look like lists of several.")
-    withheld_column: _Handling = _warning("A quasi-identifier is at its top in every row.")
-    nothing_told: _Handling = _warning("Every quasi-identifier is at its top in every row.")
+    column_fully_generalized: _Handling = _warning("A quasi-identifier has its most general label in every row.")
+    fully_suppressed_columns: _Handling = _warning("Every quasi-identifier has its most general label in every row.")
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
     numbers_as_text: _Handling = _warning("Ranges are of numbers that are stored as text, which puts 10 before 9.")
-    limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression allows.")
+    limit_exceeded: _Handling = _warning("A release that grows has suppressed more rows than suppression allows.")
     readable_by_others: _Handling = _warning(
-        "Others may read what is kept beside the release, and holds values of the source."
+        "Other roles can read tables that a run keeps with the release, and that hold source values."
     )
 
     @property

@@ -369,7 +369,7 @@ CASES: dict[str, dict[str, Any]] = {
         "nulls": "suppress",
         "suppression": {"max_share": 0.4, "style": "mask"},
         "privacy": [{"k_anonymity": 7}],
-        "warnings": {"kept_tells_quasi_identifier": "warn"},
+        "warnings": {"kept_reveals_quasi_identifier": "warn"},
     },
     "matching": {
         "recoding": "matching",

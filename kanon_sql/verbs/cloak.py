@@ -78,7 +78,7 @@ class CloakResult(Displayed):
             one.
         cost: what the run asked of the database.
         notes: what the user should know besides.
-        warnings: what the verdict does not say, and should not hide; each has a code, and a page.
+        warnings: risks that a passing verdict does not cover; each has a code, and a page.
         sql: every statement that ran, in order, with values redacted.
 
     Examples:

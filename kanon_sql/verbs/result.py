@@ -179,7 +179,7 @@ class Result(Charted):
             how many counterfeits there are, by class; None unless it was asked for.
         refresh: for ``refresh``: how many rows were ``taken``, ``added`` and ``removed``, how many are ``waiting``,
             ``held`` and ``retired``, and what became of the levels; None for other verbs.
-        warnings: what the verdict does not say, and should not hide; each has a code, and a page.
+        warnings: risks that a passing verdict does not cover; each has a code, and a page.
         released: the release as a table of the program's, where ``anonymize`` was given one; else None.
 
     Examples:

@@ -57,8 +57,10 @@ class Published:
     @property
     def withheld(self) -> set[str]:
         """The columns that the run said are at the top of their hierarchies in every row."""
-        told = [item for item in self.warnings if item["code"] in ("withheld_column", "nothing_told")]
-        return {name for item in told for name in item.get("columns", ())}
+        warned = [
+            item for item in self.warnings if item["code"] in ("column_fully_generalized", "fully_suppressed_columns")
+        ]
+        return {name for item in warned for name in item.get("columns", ())}
 
     @property
     def counts_persons(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a verdict does not say, and should not hide: warnings, each with a code.
+"""Warnings: risks that a passing verdict does not cover, each with a code.
 
 What looks at a written table is imported where one is looked at: a plan has none.
 """
@@ -16,12 +16,12 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.digits import numbers_as_text
+from kanon_sql.verbs.warnings.generalized import fully_generalized
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.linked import linked_rows
 from kanon_sql.verbs.warnings.named import identifiers_present, named_like_identifiers, unnamed_columns
 from kanon_sql.verbs.warnings.readers import readable_by_others
 from kanon_sql.verbs.warnings.uneven import uneven
-from kanon_sql.verbs.warnings.withheld import withheld
 
 if TYPE_CHECKING:
     from kanon_sql.release import Choice, Written
@@ -48,7 +48,7 @@ def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Wa
         found: what was chosen.
         brief: leave out what takes a statement, unless the verdict depends on it.
     """
-    spec, warned = found.spec, withheld(found)
+    spec, warned = found.spec, fully_generalized(found)
     warned += named_like_identifiers(spec, [*spec.sensitive, *spec.keep])
     if spec.warnings.uneven_suppression == "error" or (spec.warnings.uneven_suppression == "warn" and not brief):
         warned += uneven(found)
@@ -65,12 +65,12 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         choice: the same, as it is written.
         written: the release, not yet published.
     """
-    from kanon_sql.verbs.warnings.telling import telling_columns
+    from kanon_sql.verbs.warnings.revealing import revealing_columns
 
     _spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
     warned += _of_rows(found, written.table)
     kept = _of_cuts(found)
-    return [*warned, *telling_columns(workspace, choice), *_of_persons(found, choice), *kept]
+    return [*warned, *revealing_columns(workspace, choice), *_of_persons(found, choice), *kept]
 
 
 def _of_cuts(found: Chosen | Recoded) -> list[Warned]:
@@ -82,15 +82,15 @@ def _of_cuts(found: Chosen | Recoded) -> list[Warned]:
 
 
 def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column] | None = None) -> list[Warned]:
-    """What the released rows show by themselves: columns that single rows out, and values that are alike.
+    """What the released rows show by themselves: columns that single rows out, and values spelled in several ways.
 
     Args:
         found: what was chosen.
         table: the rows.
         columns: those that are released, by name; None to ask the catalog, where a warning looks at them.
     """
-    from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
+    from kanon_sql.verbs.warnings.spelling import spelled_differently
 
     spec, workspace, warned = found.spec, found.workspace, []
     released = [*spec.sensitive, *spec.keep]
@@ -102,7 +102,7 @@ def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Col
         warned += nearly_unique(workspace, table, columns, list(spec.quasi_identifiers), released)
     if compared:
         persons = None if spec.unit is None else (source_relation(), found.columns)
-        warned += alike_values(workspace, spec, found.models, (table, columns), persons)
+        warned += spelled_differently(workspace, spec, found.models, (table, columns), persons)
     return warned
 
 
@@ -128,7 +128,7 @@ def warnings_of_planned(found: Chosen, choice: Choice) -> list[Warned]:
         choice: the same, as it would be written.
     """
     from kanon_sql.release import labelled_with_values
-    from kanon_sql.verbs.warnings.telling import telling_columns
+    from kanon_sql.verbs.warnings.revealing import revealing_columns
 
     rows = labelled_with_values(found.workspace, choice)
     warned = _of_rows(found, rows.table, {name: column for name, column in rows.columns.items() if name != rows.unit})
@@ -137,7 +137,7 @@ def warnings_of_planned(found: Chosen, choice: Choice) -> list[Warned]:
         [
             *warnings_of_plan(found),
             *warned,
-            *telling_columns(found.workspace, choice, rows),
+            *revealing_columns(found.workspace, choice, rows),
             *_of_persons(found, choice),
         ],
     )
@@ -169,17 +169,17 @@ def warnings_of_table(
         person: the column that says whose rows are compared with another version of the table; None without.
     """
     from kanon_sql.disclosure.risk import RiskFrames
-    from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
     from kanon_sql.verbs.warnings.persons import persons_in_table, repeated_persons
-    from kanon_sql.verbs.warnings.telling import linking_columns
+    from kanon_sql.verbs.warnings.revealing import linking_columns
+    from kanon_sql.verbs.warnings.spelling import spelled_differently
 
     names, warned = list(spec.quasi_identifiers), []
     if spec.warnings.nearly_unique_kept != "allow":
         warned += nearly_unique(workspace, table, columns, names, spec.keep)
     persons = None if counts_rows else (table, columns)
     warned += linking_columns(workspace, spec, models, table, columns, None if counts_rows else spec.unit)
-    warned += alike_values(workspace, spec, models, (table, columns), persons)
+    warned += spelled_differently(workspace, spec, models, (table, columns), persons)
     there = {name.casefold() for name in columns}
     warned += named_like_identifiers(spec, [n for n in [*spec.sensitive, *spec.keep] if n.casefold() in there])
     if is_source:

@@ -1,4 +1,4 @@
-"""The warning that a column which is released as it is tells too much: many rows are alone with their values."""
+"""The warning that a column which is released as it is singles rows out: many rows are the only ones with a value."""
 
 from __future__ import annotations
 

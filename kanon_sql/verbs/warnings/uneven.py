@@ -72,7 +72,7 @@ def _shares(found: Chosen | Recoded, levels: Mapping[int, int]) -> dict[int, tup
         vectors, left_out = found.mapped.vectors, Sql("classed.part IS NULL")
         shared |= {"classed": found.mapped.classed, "words": list(found.mapped.names)}
     else:
-        # Both the classes that are suppressed and the labels of the levels are told from this set.
+        # Both the classes that are suppressed and the labels of the levels are read from this set.
         below = (min(level, levels.get(index, level)) for index, level in enumerate(found.node))
         vectors, left_out = found.evaluator.smallest_set(tuple(below)), Sql("suppressed.class_rows IS NOT NULL")
         keys = [Sql(key) for key in sets.codes.keys(found.node, PORTABLE, "held")]
@@ -87,10 +87,10 @@ def _shares(found: Chosen | Recoded, levels: Mapping[int, int]) -> dict[int, tup
         few=fewest,
         **shared,
     )
-    told = {int(number): row for number, *row in answer}
+    counts = {int(number): row for number, *row in answer}
     figures = {}
     for number, index in enumerate(levels):
-        share, judged, labels = told.get(number, (None, None, 0))
+        share, judged, labels = counts.get(number, (None, None, 0))
         refuse_incomplete("verbs/warnings/suppressed", judged, sets.kept_rows)
         figures[index] = (None if share is None else float(share), int(labels))
     return figures

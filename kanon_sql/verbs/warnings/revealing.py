@@ -21,7 +21,7 @@ from kanon_sql.sql import Relation
 from kanon_sql.verbs.init import names_a_group
 from kanon_sql.verbs.result import Warned
 
-__all__ = ["linking_columns", "telling_columns"]
+__all__ = ["linking_columns", "revealing_columns"]
 
 SHARE = 0.05
 """The share of rows from which a column is named."""
@@ -34,7 +34,7 @@ GROUPED = 0.5
 """How far pairs with a value agree in a label, between chance (0) and always (1), from which the value is a group's."""
 
 
-def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None = None) -> list[Warned]:
+def revealing_columns(workspace: Workspace, choice: Choice, rows: Labelled | None = None) -> list[Warned]:
     """Columns that are released as they are and reveal more of a quasi-identifier than its labels, or link rows.
 
     It reads the source once more, into a scratch table of released rows beside their values, and that table by one
@@ -47,12 +47,12 @@ def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None 
         rows: these rows, where something else has read them.
     """
     spec = choice.spec
-    tells = spec.warnings.kept_tells_quasi_identifier != "allow"
+    reveals = spec.warnings.kept_reveals_quasi_identifier != "allow"
     links = spec.warnings.kept_links_rows != "allow"
     released = [
         name for name in dict.fromkeys([*spec.sensitive, *spec.keep]) if choice.columns[name].kind != "ambiguous"
     ]
-    if not released or not (tells or links):
+    if not released or not (reveals or links):
         return []
     workspace.report("looking for columns that reveal quasi-identifiers", None)
     rows = rows or labelled_with_values(workspace, choice)
@@ -61,22 +61,22 @@ def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None 
     agreements, alone = asked(list(finer), alone=released, labels=rows.labels, least=few(choice.models))
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, choice.sets.rows - choice.suppressed_rows)
-    telling = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
+    revealing = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
     several = len(rows.labels) > 1
-    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in telling if several}
+    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in revealing if several}
     grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in rows.labels]
     further = [*whole.values(), *grouped]
     more, _ = asked(further) if further else ({}, {})
     warned, found = [], set()
     for kept in released:
         revealed: dict[str, float] = {}
-        for pair, name in telling.items():
+        for pair, name in revealing.items():
             item = agreements[pair]
             if pair.kept == kept and not (several and item.explained_by(more[whole[pair]])):
                 revealed[name] = max(item.share, revealed.get(name, 0.0))
         if revealed:
             found.add(kept)
-            warned += [_tells(choice, kept, revealed, alone[kept])] if tells else []
+            warned += [_revealing(choice, kept, revealed, alone[kept])] if reveals else []
     for kept in released if links else ():
         joint = max((more[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
         warned += _links(choice.models, kept, alone[kept], joint, determines=kept in found)
@@ -127,15 +127,15 @@ def _finer(choice: Choice, rows: Labelled, released: Sequence[str]) -> dict[Pair
     names = list(choice.spec.quasi_identifiers)
     coarse = [name for place, name in enumerate(names) if choice.node is None or choice.node[place] > 0]
     return {
-        Pair(kept, told[name], (name,)): name
+        Pair(kept, values[name], (name,)): name
         for kept in released
         for name in coarse
-        for told in (rows.values, rows.finer)
-        if name in told
+        for values in (rows.values, rows.finer)
+        if name in values
     }
 
 
-def _tells(choice: Choice, kept: str, revealed: Mapping[str, float], alone: GroupsOf) -> Warned:
+def _revealing(choice: Choice, kept: str, revealed: Mapping[str, float], alone: GroupsOf) -> Warned:
     share, records = max(revealed.values()), "rows" if choice.spec.unit is None else "persons"
     shares = ", ".join(f"{name} ({100 * item:.1f} % of {records})" for name, item in revealed.items())
     message = (
@@ -144,7 +144,7 @@ def _tells(choice: Choice, kept: str, revealed: Mapping[str, float], alone: Grou
         "generalize it in a source query, or leave it out"
     )
     figures = {"share": share, "smallest": alone.smallest, "least": few(choice.models)}
-    return Warned("kept_tells_quasi_identifier", message, [kept, *revealed], figures, severe=share >= MANY)
+    return Warned("kept_reveals_quasi_identifier", message, [kept, *revealed], figures, severe=share >= MANY)
 
 
 def _is_of_groups(alone: GroupsOf) -> bool:

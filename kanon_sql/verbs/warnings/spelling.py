@@ -1,4 +1,4 @@
-"""Warnings about values that requirements count: several spellings of one, words for nothing, lists of several.
+"""Warnings about values that requirements count: several spellings of one, words for 'missing', lists of several.
 
 Distinct l-diversity counts 'HIV', 'hiv' and 'Hiv ' as three values, and '' beside 'unknown' as two, where a reader sees
 one or none. A person with two spellings of their key is counted twice.
@@ -16,7 +16,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, render
 from kanon_sql.verbs.result import Warned
 
-__all__ = ["alike_values"]
+__all__ = ["spelled_differently"]
 
 MOST = 0.5
 """The share of rows from which values are said to be lists."""
@@ -39,7 +39,7 @@ _CODES = (9, 99, 999, 9999, -1, -9, -99, -999)
 """Numbers that stand for a missing value, where they are more than twice the others, or the only negative ones."""
 
 
-def alike_values(
+def spelled_differently(
     workspace: Workspace,
     spec: Spec,
     models: Sequence[PrivacyModel],
@@ -55,13 +55,13 @@ def alike_values(
         table: the release, or a table to check, and its columns by name.
         persons: where the spec's unit is, with columns by name; None where persons are not counted.
     """
-    alike, lists = (spec.warnings.of(code) != "allow" for code in ("values_alike", "values_are_lists"))
-    if not (alike or lists):
+    spelling, lists = (spec.warnings.of(code) != "allow" for code in ("inconsistent_spelling", "values_are_lists"))
+    if not (spelling or lists):
         return []
     relation, columns = table
     names = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     items = [item for name in names if name in columns for item in _looked_at(relation, columns[name])]
-    unit = spec.unit if alike and persons is not None else None
+    unit = spec.unit if spelling and persons is not None else None
     if unit is not None and persons is not None and persons[1][unit].kind in ("text", "other"):
         native = render("release/column", name=unit)
         items += [{**item, "native": native} for item in _looked_at(persons[0], persons[1][unit])]
@@ -69,17 +69,17 @@ def alike_values(
         return []
     workspace.report("looking for values that are spelled in several ways", None)
     answer = workspace.fetch(
-        "verbs/warnings/alike", len(items), items=items, blanks=_BLANKS, signs=_SIGNS, nothing=_NOTHING
+        "verbs/warnings/spelling", len(items), items=items, blanks=_BLANKS, signs=_SIGNS, nothing=_NOTHING
     )
     warned = []
     for number, *figures in sorted(answer):
         filled, different, folded, nothing, listed, native_values = (int(figure or 0) for figure in figures)
         item = items[int(number)]
         if item["native"] is not None:
-            warned += _persons_alike(item["name"], different, min(folded, native_values))
+            warned += _persons_spelled_differently(item["name"], different, min(folded, native_values))
         else:
-            if alike:
-                warned += _spelled(item["name"], different, folded - nothing, nothing)
+            if spelling:
+                warned += _values_spelled_differently(item["name"], different, folded - nothing, nothing)
             if lists and filled and listed >= MOST * filled:
                 warned.append(_lists(item["name"], listed / filled))
     return warned
@@ -94,7 +94,7 @@ def _looked_at(table: Relation, column: Column) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _spelled(name: str, before: int, after: int, nothing: int) -> list[Warned]:
+def _values_spelled_differently(name: str, before: int, after: int, nothing: int) -> list[Warned]:
     if after >= before:
         return []
     folded = [] if before - after == nothing else ["case and blanks are ignored"]
@@ -103,10 +103,12 @@ def _spelled(name: str, before: int, after: int, nothing: int) -> list[Warned]:
         f"{name}: {before:,} different values are counted, but {after:,} if {' and '.join(folded)}: classes may be "
         "less diverse than was verified. Clean the column in a source query (LOWER, TRIM; NULL for missing values)"
     )
-    return [Warned("values_alike", message, [name], {"values": before, "values_folded": after, "missing": nothing})]
+    return [
+        Warned("inconsistent_spelling", message, [name], {"values": before, "values_folded": after, "missing": nothing})
+    ]
 
 
-def _persons_alike(name: str, before: int, after: int) -> list[Warned]:
+def _persons_spelled_differently(name: str, before: int, after: int) -> list[Warned]:
     if after >= before:
         return []
     message = (
@@ -114,7 +116,7 @@ def _persons_alike(name: str, before: int, after: int) -> list[Warned]:
         "the database itself calls equal, are one person: a person with two spellings counts twice, and classes may "
         "have fewer persons than was verified. Clean the column in a source query (LOWER, TRIM)"
     )
-    return [Warned("values_alike", message, [name], {"values": before, "values_folded": after, "missing": 0})]
+    return [Warned("inconsistent_spelling", message, [name], {"values": before, "values_folded": after, "missing": 0})]
 
 
 def _lists(name: str, share: float) -> Warned:

@@ -1,4 +1,4 @@
-"""The warning that a quasi-identifier tells nothing: it is at the top of its hierarchy in all rows, or nearly all."""
+"""Warnings about quasi-identifiers that have their most general label in every released row, or nearly every one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kanon_sql.recode import Recoded
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.advice import or_local
 
-__all__ = ["withheld"]
+__all__ = ["fully_generalized"]
 
 NEARLY_ALL = 0.95
-"""The share of rows from which a column is said to be withheld: it tells something in one row of twenty at most."""
+"""The share of rows from which a column counts as fully generalized."""
 
 
-def withheld(found: Chosen | Recoded) -> list[Warned]:
+def fully_generalized(found: Chosen | Recoded) -> list[Warned]:
     """Quasi-identifiers that have a label of all values in every released row, or nearly every one.
 
     With a full-domain recoding that is every row or none.
@@ -25,25 +25,27 @@ def withheld(found: Chosen | Recoded) -> list[Warned]:
     Args:
         found: what was chosen.
     """
-    told = [lookup for lookup in found.sets.lookups if lookup.domain_rows > 1]
+    informative = [lookup for lookup in found.sets.lookups if lookup.domain_rows > 1]
     if isinstance(found, Chosen):
-        gone = [lookup.name for lookup in told if _is_one_label(found, lookup)]
+        gone = [lookup.name for lookup in informative if _is_one_label(found, lookup)]
     else:
-        gone = [lookup.name for lookup in told if _covers_all(found, lookup)]
-    nearly = {} if isinstance(found, Chosen) else _nearly(found, [item for item in told if item.name not in gone])
-    if not gone:
-        return _said_of(nearly)
-    if len(gone) == len(told):
-        message = (
-            "every quasi-identifier is withheld, at the top of its hierarchy in every row: the release tells nothing "
-            f"of them. Name fewer, or allow more suppression{or_local(found)}"
-        )
-        return [Warned("nothing_told", message, gone)]
-    message = (
-        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep "
-        "more detail; or limit it with maximum_level"
+        gone = [lookup.name for lookup in informative if _covers_all(found, lookup)]
+    nearly = (
+        {} if isinstance(found, Chosen) else _nearly(found, [item for item in informative if item.name not in gone])
     )
-    return [Warned("withheld_column", message, gone), *_said_of(nearly)]
+    if not gone:
+        return _nearly_all(nearly)
+    if len(gone) == len(informative):
+        message = (
+            "every quasi-identifier is fully generalized: each column has one label in every row. Name fewer "
+            f"quasi-identifiers, or allow more suppression{or_local(found)}"
+        )
+        return [Warned("fully_suppressed_columns", message, gone)]
+    message = (
+        f"{', '.join(gone)}: fully generalized, with one label in every row. Leave it out, so that other columns may "
+        "keep more detail, or limit it with maximum_level"
+    )
+    return [Warned("column_fully_generalized", message, gone), *_nearly_all(nearly)]
 
 
 def _nearly(found: Recoded, columns: Sequence[Lookup]) -> dict[str, float]:
@@ -57,15 +59,15 @@ def _nearly(found: Recoded, columns: Sequence[Lookup]) -> dict[str, float]:
     return shares
 
 
-def _said_of(nearly: Mapping[str, float]) -> list[Warned]:
+def _nearly_all(nearly: Mapping[str, float]) -> list[Warned]:
     if not nearly:
         return []
     listed = ", ".join(f"{name} ({math.floor(1000 * share) / 10:.1f} % of the rows)" for name, share in nearly.items())
     message = (
-        f"{listed}: withheld, at the top of the hierarchy in nearly every row. Look at its values and its hierarchy: a "
-        "date or a number stored as text has no levels; or leave it out, and others may keep more detail"
+        f"{listed}: fully generalized in nearly every row. Check its values and its hierarchy (a date or a number that "
+        "is stored as text has no levels), or leave it out, so that other columns may keep more detail"
     )
-    return [Warned("withheld_column", message, list(nearly), {"least_share": min(nearly.values())})]
+    return [Warned("column_fully_generalized", message, list(nearly), {"least_share": min(nearly.values())})]
 
 
 def _is_one_label(found: Chosen, lookup: Lookup) -> bool:
