@@ -10,7 +10,7 @@ being timed. A combination that takes longer than ``--timeout`` is interrupted a
 one that is refused, with the reason. ``--json`` is written after each, and what it has is not run again: a run that is
 stopped goes on where it was. The table has the seconds of DuckDB at the most rows, what other engines take as
 a multiple of it, and how much longer each takes than at the fewest rows. The tables, specs and verbs are those of
-``tests/workloads.py``.
+``tests/support/workloads.py``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ from typing import Any
 
 from adult import ROOT, machine
 
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from servers import SUBJECTS
-from servers.base import Missing
-from workloads import COMBINATIONS, Verb, clear, load
+sys.path.insert(0, str(ROOT))
 
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.testing import Subject
+from tests.servers import SUBJECTS
+from tests.servers.base import Missing
+from tests.support.workloads import COMBINATIONS, Verb, clear, load
 
 ROWS = [60_000, 240_000]
 AGAIN = 5.0

@@ -27,12 +27,11 @@ from typing import Any
 
 from adult import ROOT, machine
 
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from servers.postgres import PostgresSubject
+sys.path.insert(0, str(ROOT))
 
 import kanon_sql
 from kanon_sql.verbs.dbt import dbt
+from tests.servers.postgres import PostgresSubject
 
 VISITS = """
 CREATE TABLE visits AS

@@ -30,13 +30,12 @@ from typing import Any
 
 from adult import QUASI_IDENTIFIERS, ROOT, adult_directory, machine, specification, write_csv
 
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from servers import SUBJECTS
-from servers.base import Missing
+sys.path.insert(0, str(ROOT))
 
 import kanon_sql
 from kanon_sql.testing import Subject
+from tests.servers import SUBJECTS
+from tests.servers.base import Missing
 
 TARGETS = {"duckdb": 10, "clickhouse": 10, "postgres": 10, "mariadb": 12, "sqlite": 12, "spark": 12}
 """A run may take so many times as long as the limit."""
@@ -46,7 +45,7 @@ def opened(name: str, workers: int) -> Any:
     """A database of the tests."""
     if name != "spark":
         return SUBJECTS[name]()  # type: ignore[call-arg]
-    from servers.spark import SparkSubject
+    from tests.servers.spark import SparkSubject
 
     partitions = {"spark.sql.shuffle.partitions": str(workers), "spark.default.parallelism": str(workers)}
     return SparkSubject(workers, partitions)

@@ -27,12 +27,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "tests")]
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, machine, specification, write_csv
-from explorers import Somebody, explored
 
 import kanon_sql
+from tests.support.explorers import Somebody, explored
 
 KINDS = ("k", "limit", "weight", "level")
 
@@ -95,8 +95,8 @@ def walk(somebody: Somebody, count: int) -> dict[str, Took]:
 @contextmanager
 def postgres(csv: Path) -> Iterator[str]:
     """A private server with the table."""
-    from servers import subject_of
-    from servers.base import UrlSubject
+    from tests.servers import subject_of
+    from tests.servers.base import UrlSubject
 
     with subject_of("postgres") as subject:
         assert isinstance(subject, UrlSubject)

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
 import duckdb
 import numpy as np
-from explorers import explored
 from playwright.sync_api import Page, sync_playwright
 
 import kanon_sql
+from tests.support.explorers import explored
 
 PICTURES = ROOT / "docs" / "how-to" / "explore"
 SIZE = {"width": 1080, "height": 680}

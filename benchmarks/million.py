@@ -18,11 +18,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "tests")]
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from small_worlds.driver import PROBLEMS, benches, draw_batch, engine_of, outcomes, run
-from small_worlds.stop import Stop
-from small_worlds.tally import Outcome, Tally, table_of
+from tests.small_worlds.driver import PROBLEMS, benches, draw_batch, engine_of, outcomes, run
+from tests.small_worlds.stop import Stop
+from tests.small_worlds.tally import Outcome, Tally, table_of
 
 MIX = {"check": 0.992, "plan": 0.003, "anonymize": 0.005}
 """How often each style is asked for."""

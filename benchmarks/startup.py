@@ -4,7 +4,7 @@
     python benchmarks/startup.py --repeat 31
 
 Also counts the modules that each imports: unlike seconds, these are the same on every machine, so
-``tests/test_budgets.py`` holds to them. Exits with 1 if a median is above its limit.
+``tests/project/test_budgets.py`` holds to them. Exits with 1 if a median is above its limit.
 """
 
 from __future__ import annotations

@@ -13,15 +13,17 @@ from typing import Any
 import duckdb
 import pytest
 import typer.testing
-from command_line import SPEC, make_clinic, run
 from hypothesis import settings
-from strategies import TIMES
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.engines.duckdb_macros import _OF_CONNECTIONS
+from tests.support.command_line import SPEC, make_clinic, run
+from tests.support.strategies import TIMES
 
-pytest.register_assert_rewrite("audits", "oracle_answers", "ordered", "search_problems", "specs")
+pytest.register_assert_rewrite(
+    *(f"tests.support.{name}" for name in ("audits", "oracle_answers", "ordered", "search_problems", "specs"))
+)
 
 # A shared or slow machine must not fail a test: what is slow is measured in benchmarks/. A run tries the same random
 # tables every time, so that a change is what fails; with KANON_EXAMPLES each run draws new ones.
@@ -48,8 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         rarely = item.get_closest_marker("campaign_on")
         if rarely and set(rarely.args) & set(map(str, item.callspec.params.values())):  # type: ignore[attr-defined]
             item.add_marker(pytest.mark.campaign)
-        if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
-            from test_conformance import is_campaign, is_core, is_left_out
+        if item.nodeid.startswith("tests/engines/test_conformance.py::TestEngines"):
+            from tests.engines.test_conformance import is_campaign, is_core, is_left_out
 
             if is_left_out(item):
                 item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))

@@ -10,7 +10,7 @@ each label in them has a small count; from that a single one follows where
 - few enough or enough rows are merged that each label must have 1 of them, or each k - 1.
 
 Then the source is not shown beside the release, whose own labels are judged once more by themselves; and if they fail
-as well, nothing is shown of the column. ``tests/test_distributions.py`` tries all small tables.
+as well, nothing is shown of the column. ``tests/verbs/test_distributions.py`` tries all small tables.
 
 Marginals of several columns tell no joint count below k either: a joint count of a table with given marginals may be
 anything from max(0, a + b - n) to min(a, b), which is one number only where a or b is n (the bounds of Fréchet), and

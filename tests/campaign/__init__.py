@@ -11,11 +11,3 @@ limits      full disks and too little memory
 schedules   two to four runs at once, each held at a chosen statement
 command     the long form: ``python -m tests.campaign duckdb --faults 2000 --seed 1``
 """
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-if str(Path(__file__).parents[1]) not in sys.path:
-    sys.path.insert(0, str(Path(__file__).parents[1]))  # where `servers` is, as for pytest

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from campaign.command import main
+from tests.campaign.command import main
 
 sys.exit(main(sys.argv[1:]))

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 import kanon_sql
-from campaign.places import SOURCE, Place, Rows
+from tests.campaign.places import SOURCE, Place, Rows
 
 RELEASE = "people_release"
 LEDGER = "people_ledger"

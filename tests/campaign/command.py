@@ -14,14 +14,14 @@ from math import inf
 from random import Random
 
 import kanon_sql
-from campaign.cases import CASES, Case, prepare
-from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Target, Terminated
-from campaign.judging import Verdict, recover, standing
-from campaign.kills import Asked, Killed, ServerKilled
-from campaign.limits import FullDisk, TooLittleMemory
-from campaign.places import PLACES, Place
-from campaign.schedules import FourRuns, ThreeRuns, TwoEntries, TwoRuns
-from campaign.wire import Point, Wire, names_of
+from tests.campaign.cases import CASES, Case, prepare
+from tests.campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Target, Terminated
+from tests.campaign.judging import Verdict, recover, standing
+from tests.campaign.kills import Asked, Killed, ServerKilled
+from tests.campaign.limits import FullDisk, TooLittleMemory
+from tests.campaign.places import PLACES, Place
+from tests.campaign.schedules import FourRuns, ThreeRuns, TwoEntries, TwoRuns
+from tests.campaign.wire import Point, Wire, names_of
 
 KINDS: tuple[tuple[type[Kind], int], ...] = (
     (Failing, 8),

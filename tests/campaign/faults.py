@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 from unittest import mock
 
 import kanon_sql
-from campaign.cases import Case
-from campaign.judging import Before, Verdict, examine
-from campaign.places import SOURCE, ClickHousePlace, Place, SessionPlace, SparkPlace
-from campaign.wire import Point, Wire
 from kanon_sql.engines import Engine, workspace
 from kanon_sql.errors import DatabaseError, KanonError
+from tests.campaign.cases import Case
+from tests.campaign.judging import Before, Verdict, examine
+from tests.campaign.places import SOURCE, ClickHousePlace, Place, SessionPlace, SparkPlace
+from tests.campaign.wire import Point, Wire
 
 Act = Callable[[Point], None]
 INSIDE_SECONDS = 0.004

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kanon_sql
-from campaign.cases import CASES, LEDGER, RELEASE, TOP, Case, Node, people
-from campaign.places import SOURCE, Place, Rows
 from kanon_sql.engines import SCRATCH_TABLE, Engine
 from kanon_sql.errors import KanonError
 from kanon_sql.release.publish import MANIFEST_TABLE
 from kanon_sql.testing import as_text
 from kanon_sql.verbs.clean import clean
+from tests.campaign.cases import CASES, LEDGER, RELEASE, TOP, Case, Node, people
+from tests.campaign.places import SOURCE, Place, Rows
 
 PENDING = "pending"
 """Stands in a manifest in place of a time, until the release stands under its name."""

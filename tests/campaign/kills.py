@@ -17,13 +17,13 @@ from random import Random
 from typing import ClassVar
 
 import kanon_sql
-from campaign.cases import Case
-from campaign.faults import END_SECONDS, INSIDE_SECONDS, Cancelled, Kind, Struck, Target
-from campaign.places import MariaDBPlace, Place, PostgresPlace, SessionPlace
-from campaign.wire import Point, Wire
 from kanon_sql.engines import Engine, Meter
 from kanon_sql.errors import KanonError
 from kanon_sql.sql import Statement
+from tests.campaign.cases import Case
+from tests.campaign.faults import END_SECONDS, INSIDE_SECONDS, Cancelled, Kind, Struck, Target
+from tests.campaign.places import MariaDBPlace, Place, PostgresPlace, SessionPlace
+from tests.campaign.wire import Point, Wire
 
 PUBLISHED, REFUSED, RAW, NO_MEMORY = 0, 3, 70, 71
 AT_WORK = "@"

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from campaign.cases import Case
-from campaign.faults import InProcess, Kind, Struck, Target, disturbed
-from campaign.kills import Killed, in_child
-from campaign.places import FilePlace, MariaDBPlace, Place, PostgresPlace, SessionPlace
-from campaign.wire import Point
 from kanon_sql.engines import Engine
+from tests.campaign.cases import Case
+from tests.campaign.faults import InProcess, Kind, Struck, Target, disturbed
+from tests.campaign.kills import Killed, in_child
+from tests.campaign.places import FilePlace, MariaDBPlace, Place, PostgresPlace, SessionPlace
+from tests.campaign.wire import Point
 
 KIB = 1024
 

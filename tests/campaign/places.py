@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import duckdb
-from servers import SUBJECTS
-from servers.base import UrlSubject
-from servers.spark import SMALL, SparkSubject
 
 import kanon_sql
-from campaign.disk import Disk, Unmountable
 from kanon_sql.engines import Engine
 from kanon_sql.sql import Dialect, dialect_named
 from kanon_sql.testing import Subject, as_text
+from tests.campaign.disk import Disk, Unmountable
+from tests.servers import SUBJECTS
+from tests.servers.base import UrlSubject
+from tests.servers.spark import SMALL, SparkSubject
 
 SOURCE = "people"
 COLUMNS = {"name": "text", "sex": "text", "age": "integer", "dx": "text"}

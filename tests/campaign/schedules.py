@@ -11,13 +11,13 @@ from random import Random
 from typing import Any, ClassVar
 
 import kanon_sql
-from campaign.cases import LEDGER, Case, Node, levels, spec_of
-from campaign.faults import Kind, Struck, Target
-from campaign.judging import PENDING, Before, Verdict, as_source, claims, name_of, node_in, recorded
-from campaign.places import SOURCE, Place
-from campaign.wire import Point, Wire
 from kanon_sql.engines import Engine
 from kanon_sql.errors import KanonError
+from tests.campaign.cases import LEDGER, Case, Node, levels, spec_of
+from tests.campaign.faults import Kind, Struck, Target
+from tests.campaign.judging import PENDING, Before, Verdict, as_source, claims, name_of, node_in, recorded
+from tests.campaign.places import SOURCE, Place
+from tests.campaign.wire import Point, Wire
 
 PATIENCE = 1.0
 """Seconds that a run may take to its point, or to its end, before another goes on: it may wait for a lock."""

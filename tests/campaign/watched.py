@@ -28,12 +28,15 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from servers import SUBJECTS
-
 import kanon_sql
-from campaign.cases import CASES, RELEASE, levels, people, spec_of
-from campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child, void
-from campaign.places import (
+from kanon_sql.engines import Engine
+from kanon_sql.errors import KanonError, VerificationError
+from kanon_sql.release import write
+from kanon_sql.testing import as_text
+from kanon_sql.verbs.clean import clean
+from tests.campaign.cases import CASES, RELEASE, levels, people, spec_of
+from tests.campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child, void
+from tests.campaign.places import (
     COLUMNS,
     SOURCE,
     DuckDBPlace,
@@ -45,11 +48,7 @@ from campaign.places import (
     SparkPlace,
     SQLitePlace,
 )  # fmt: skip
-from kanon_sql.engines import Engine
-from kanon_sql.errors import KanonError, VerificationError
-from kanon_sql.release import write
-from kanon_sql.testing import as_text
-from kanon_sql.verbs.clean import clean
+from tests.servers import SUBJECTS
 
 __all__ = ["MAY_BE_READ", "WATCHES", "Tally", "Watch", "wrong_in"]
 

@@ -1,5 +1,5 @@
 """Fuzzing of what a user writes: spec text, hierarchy files, level expressions and source queries.
 
 ``python -m tests.fuzz spec --minutes 60`` runs one target, guided by coverage where atheris is installed. The
-seeds, and what was once found, stand in ``corpus/`` and are replayed by ``tests/test_fuzz.py``.
+seeds, and what was once found, stand in ``corpus/`` and are replayed by ``tests/fuzz/test_fuzz.py``.
 """

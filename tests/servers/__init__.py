@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from kanon_sql.testing import Subject
-from servers.base import Missing
-from servers.clickhouse import ClickHouseSubject
-from servers.embedded import DuckDBSubject
-from servers.mariadb import MariaDBSubject
-from servers.postgres import Postgres18Subject, PostgresSubject
-from servers.spark import SparkSubject
-from servers.sqlite import SQLiteSubject
+from tests.servers.base import Missing
+from tests.servers.clickhouse import ClickHouseSubject
+from tests.servers.embedded import DuckDBSubject
+from tests.servers.mariadb import MariaDBSubject
+from tests.servers.postgres import Postgres18Subject, PostgresSubject
+from tests.servers.spark import SparkSubject
+from tests.servers.sqlite import SQLiteSubject
 
 REQUIRED = set(filter(None, os.environ.get("KANON_REQUIRE_ENGINES", "").split(",")))
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing.subject import TYPES
-from servers.base import Missing, UrlSubject, copy_of, prepared, started
+from tests.servers.base import Missing, UrlSubject, copy_of, prepared, started
 
 SETTINGS = (
     "--skip-networking",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
-from servers.base import Missing, UrlSubject, copy_of, prepared, started
+from tests.servers.base import Missing, UrlSubject, copy_of, prepared, started
 
 
 def initialized(directory: Path, wheel: str = "pgserver") -> None:

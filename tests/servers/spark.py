@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing import Subject
-from servers.base import Missing, started
+from tests.servers.base import Missing, started
 
 MEMORY = 1024
 """Of every process, in MiB."""

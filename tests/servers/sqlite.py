@@ -11,7 +11,7 @@ import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing import TYPES
-from servers.base import Missing, UrlSubject
+from tests.servers.base import Missing, UrlSubject
 
 
 class SQLiteSubject(UrlSubject):

@@ -14,8 +14,8 @@ import sqlalchemy
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.sql import Statement
-from small_worlds.tables import TABLES, Cell, Tables, names_of
-from small_worlds.worlds import Rows
+from tests.small_worlds.tables import TABLES, Cell, Tables, names_of
+from tests.small_worlds.worlds import Rows
 
 DATABASE = ":memory:small_worlds"
 WRITTEN = ("people_release", "kanon_sql_manifest")

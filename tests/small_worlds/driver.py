@@ -15,13 +15,13 @@ from unittest.mock import patch
 import numpy as np
 
 import kanon_sql
-from small_worlds.benches import BENCHES, Bench
-from small_worlds.expected import Item, Table, release_at, tables_as_they_stand
-from small_worlds.lattice import Answers, answers, lattice_of, population_of
-from small_worlds.specs import Asked, draw_spec
-from small_worlds.tables import TABLES, UNIT, Tables, draw_tables
-from small_worlds.tally import Outcome, Problem, Tally
-from small_worlds.worlds import NULL, Flags, Rows, has_null
+from tests.small_worlds.benches import BENCHES, Bench
+from tests.small_worlds.expected import Item, Table, release_at, tables_as_they_stand
+from tests.small_worlds.lattice import Answers, answers, lattice_of, population_of
+from tests.small_worlds.specs import Asked, draw_spec
+from tests.small_worlds.tables import TABLES, UNIT, Tables, draw_tables
+from tests.small_worlds.tally import Outcome, Problem, Tally
+from tests.small_worlds.worlds import NULL, Flags, Rows, has_null
 
 PROBLEMS = 1024
 """Problems per batch, numbered from its number times this."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from small_worlds.lattice import Answers, Node, judged
-from small_worlds.models import Judged, worst_is_smallest
-from small_worlds.specs import Asked, Requirement
-from small_worlds.tables import QUASI_IDENTIFIERS, Tables
-from small_worlds.worlds import NULL, Floats, Rows, counted
+from tests.small_worlds.lattice import Answers, Node, judged
+from tests.small_worlds.models import Judged, worst_is_smallest
+from tests.small_worlds.specs import Asked, Requirement
+from tests.small_worlds.tables import QUASI_IDENTIFIERS, Tables
+from tests.small_worlds.worlds import NULL, Floats, Rows, counted
 
 MEASURES = {
     "k_anonymity": "k",

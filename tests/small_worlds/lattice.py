@@ -11,12 +11,12 @@ from itertools import product
 from math import floor
 
 import numpy as np
-from suppressions import limit_of
 
-from small_worlds.models import MODELS, Given, Judged, exact
-from small_worlds.specs import Asked, Requirement
-from small_worlds.tables import SENSITIVE, Tables
-from small_worlds.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted, has_null
+from tests.small_worlds.models import MODELS, Given, Judged, exact
+from tests.small_worlds.specs import Asked, Requirement
+from tests.small_worlds.tables import SENSITIVE, Tables
+from tests.small_worlds.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted, has_null
+from tests.support.suppressions import limit_of
 
 Node = tuple[int, ...]
 

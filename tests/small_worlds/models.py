@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from small_worlds.worlds import Classes, Flags, Floats, Ints, Rows, class_sizes, histogram, whole
+from tests.small_worlds.worlds import Classes, Flags, Floats, Ints, Rows, class_sizes, histogram, whole
 
 NEAR = 1e-9
 """What floating point leaves undecided: nearer to its bound than that is at it."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from suppressions import suppressing
-
-from small_worlds.tables import QUASI_IDENTIFIERS, SENSITIVE, UNIT, Tables
+from tests.small_worlds.tables import QUASI_IDENTIFIERS, SENSITIVE, UNIT, Tables
+from tests.support.suppressions import suppressing
 
 SHARES = (0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1)
 METRICS = ("loss", "precision", "height", "discernibility", "average_class_size", "entropy", "ambiguity")

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 from numpy.random import Generator
 
-from small_worlds.worlds import NULL, Ints, Rows
+from tests.small_worlds.worlds import NULL, Ints, Rows
 
 TABLES = 32
 """Tables in a batch."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from small_worlds.specs import Asked
+from tests.small_worlds.specs import Asked
 
 
 @dataclass(frozen=True)

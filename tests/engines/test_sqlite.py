@@ -1,0 +1,760 @@
+"""What is SQLite's own: columns of any type, dates as text, decimals as floats, files, locks, attached files."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import threading
+import time
+from _thread import interrupt_main
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.backends.sqlite import _floor, _ln
+from kanon_sql.engines.base import Meter
+from kanon_sql.errors import DatabaseError, HierarchyError, QueryTimeout, SpecError, UnsupportedError
+from kanon_sql.sql.statement import Statement
+from kanon_sql.testing.reference import Reference, multiset, same
+from kanon_sql.verbs.doctor import doctor
+from tests.servers import subject_of
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> Iterator[None]:
+    with subject_of("sqlite"):
+        yield
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "clinic.db"
+
+
+def run(file: Path, *statements: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(file, isolation_level=None)
+    rows: list[tuple[Any, ...]] = []
+    for statement in statements:
+        rows = connection.execute(statement).fetchall()
+    connection.close()
+    return rows
+
+
+def connect(file: Path, **options: Any) -> Any:
+    return kanon_sql.connect(f"sqlite:///{file}", **options)
+
+
+def spec(**changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "released",
+            "quasi_identifiers": {"q": None},
+            "privacy": [{"k_anonymity": 2}],
+            "suppression": {"max_share": 0.5},
+            **changes,
+        }
+    )
+
+
+def released(file: Path) -> Counter[tuple[Any, ...]]:
+    return Counter(run(file, "SELECT * FROM released"))
+
+
+# --- Text is compared exactly ---
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("collation", ["NOCASE", "RTRIM"])
+def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
+    run(
+        file,
+        f"CREATE TABLE people (q TEXT COLLATE {collation}, s TEXT COLLATE {collation}, u TEXT COLLATE {collation})",
+        "INSERT INTO people VALUES ('a', 'x', 'u'), ('A', 'X', 'U'), ('a ', 'x ', 'u ')",
+        "INSERT INTO people VALUES ('b', 'x', 'v'), ('b', 'X', 'V')",
+    )
+    engine = connect(file)
+    every = spec(quasi_identifiers={"q": {"maximum_level": 0}}, suppression={"max_share": 0.9})
+    assert kanon_sql.check(engine, every, "people").classes["count"] == 4
+    assert kanon_sql.anonymize(engine, every).rows["suppressed"] == 3
+    assert released(file) == {("b",): 2}
+    diverse = spec(
+        quasi_identifiers={"q": {"tree": {"*": ["a", "A", "a ", "b"]}}},
+        sensitive=["s"],
+        unit="u",
+        privacy=[{"k_anonymity": 5}, {"l_diversity": {"attribute": "s", "l": 3}}],
+    )
+    assert kanon_sql.anonymize(engine, diverse).classes["count"] == 1
+    view = spec(source={"query": f"SELECT q COLLATE {collation} AS q FROM people"}, release="seen")
+    assert kanon_sql.plan(engine, view).rows["source"] == 5
+    assert kanon_sql.anonymize(
+        engine, spec(source=view.source.model_dump(exclude_none=True), release="seen", suppression={"max_share": 0.9},
+                     quasi_identifiers={"q": {"maximum_level": 0}}),
+    ).rows["suppressed"] == 3  # fmt: skip
+    engine.close()
+
+
+# --- Columns of any type ---
+
+MIXED = [
+    ("INTEGER", ["1", "2", "'Ada'", "2"], None, ["integer (3 rows)", "text (1 rows)"]),
+    ("INTEGER", ["1", "1.5"], None, ["real (1 rows)"]),
+    ("INTEGER", ["9223372036854775807", "9223372036854775808"], None, ["real (1 rows)"]),
+    ("INTEGER", ["1", "x'01'"], None, ["blob (1 rows)"]),
+    ("BOOLEAN", ["1", "'true'"], None, ["text (1 rows)"]),
+    ("DECIMAL(5, 2)", ["1", "2.5", "'Ada'"], {"intervals": [5]}, ["decimal (2 rows)", "text (1 rows)"]),
+    ("REAL", ["1", "'Ada'"], {"intervals": [5]}, ["text (1 rows)"]),
+    ("TEXT", ["'1'", "x'31'"], None, ["blob (1 rows)"]),
+    ("TEXT", ["x'31'", "x'31'"], None, ["blob (2 rows)"]),
+    ("TEXT", ["'Ada' || CHAR(0) || 'Planted'"], {"prefix": [3]}, ["text with a zero byte (1 rows)"]),
+    ("DATE", ["'2001-01-31'", "'31.01.2001'"], {"dates": ["year"]}, ["date (1 rows)", "text that is no date (1 rows)"]),
+    ("DATE", ["'2001-02-30'"], {"dates": ["year"]}, ["text that is no date (1 rows)"]),
+    ("DATE", ["'2001-01-31 '"], {"dates": ["year"]}, ["text that is no date (1 rows)"]),
+    ("DATE", ["'20010131'"], {"dates": ["year"]}, ["integer (1 rows)"]),
+    ("TIMESTAMP", ["'2001-01-31 10:00:00+02:00'"], {"dates": ["year"]}, ["text that is no timestamp (1 rows)"]),
+    ("TIMESTAMP", ["'2001-01-31 10:00:00'", "'2001-01-31T10:00:00'"], None, ["with ' '", "with 'T'"]),
+    ("TIMESTAMP", ["'2001-01-31 10:00:00'", "'2001-01-31 10:00:00.000'"], None, ["of 19 ", "of 23 "]),
+    ("", ["1", "'1'"], None, ["integer (1 rows)", "text (1 rows)"]),
+    ("BLOB", ["x'31'", "'1'"], None, ["blob (1 rows)", "text (1 rows)"]),
+    ("NUM", ["1", "'Ada'"], None, ["number (1 rows)", "text (1 rows)"]),
+]
+
+
+@pytest.mark.parametrize(("declared", "values", "hierarchy", "expected"), MIXED)
+@pytest.mark.parametrize("scratch", ["temp", "inline"])
+def test_values_that_do_not_fit_their_type_are_counted_and_refused(
+    file: Path, declared: str, values: list[str], hierarchy: Any, expected: list[str], scratch: str
+) -> None:
+    run(file, f"CREATE TABLE people (q {declared})", *(f"INSERT INTO people VALUES ({value})" for value in values))
+    engine = connect(file, scratch=scratch)
+    with pytest.raises(UnsupportedError) as caught:
+        kanon_sql.plan(engine, spec(quasi_identifiers={"q": hierarchy}))
+    message = str(caught.value)
+    assert message.startswith("q: ")
+    for part in expected:
+        assert part in message
+    for value in ("Ada", "Planted", "2001", "9223372036854775807"):
+        assert value not in message
+    engine.close()
+
+
+def test_equal_numbers_of_two_types_are_seen_beside_different_values(file: Path) -> None:
+    """They are in two vectors, so that the frequency table has both; by value alone they would be one."""
+    run(file, "CREATE TABLE people (q, r)", "INSERT INTO people VALUES (1, 'a'), (1.0, 'b'), (1.0, 'c')")
+    engine = connect(file)
+    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 rows\), real \(2 rows\)"):
+        kanon_sql.plan(engine, spec(quasi_identifiers={"r": {}, "q": {}}))
+    engine.close()
+
+
+def test_classes_are_sorted_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each node of a statement judges its own classes: a GROUP BY over all nodes would sort them again."""
+    cells = ", ".join(f"({number % 40}, {number % 3})" for number in range(200))
+    run(file, "CREATE TABLE people (q INTEGER, r INTEGER)", f"INSERT INTO people VALUES {cells}")
+    engine = connect(file)
+    quasi = {"q": {"intervals": [5, 10]}, "r": {"intervals": [2]}}
+    sent: list[Statement] = []
+    count = Meter.count
+    monkeypatch.setattr(Meter, "count", lambda own, statement: (sent.append(statement), count(own, statement))[1])
+    kanon_sql.plan(
+        engine, spec(quasi_identifiers=quasi, search={"algorithm": "exhaustive", "metric": "discernibility"})
+    )
+    asked = [statement.sql for statement in sent if statement.name == "evaluate/node"]
+    assert any("UNION ALL" in sql for sql in asked)
+    assert all(sql.count("AS judged_rows") == sql.count("UNION ALL") + 1 for sql in asked)
+    engine.close()
+
+
+def test_check_sees_numbers_that_are_equal_and_look_different(file: Path) -> None:
+    run(file, "CREATE TABLE people (q)", "INSERT INTO people VALUES (1), (1.0)")
+    engine = connect(file)
+    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 rows\), real \(1 rows\)"):
+        kanon_sql.check(engine, spec(), "people")
+    level = {"minimum_level": 0, "maximum_level": 0}
+    assert kanon_sql.anonymize(engine, spec(quasi_identifiers={"q": level})).passed
+    assert list(released(file).values()) == [2], "one label for both"
+    engine.close()
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "unit", "reference"])
+def test_they_are_refused_in_every_role_and_by_check(file: Path, role: str) -> None:
+    run(
+        file,
+        "CREATE TABLE people (q TEXT, mixed INTEGER)",
+        "INSERT INTO people VALUES ('a', 1), ('a', 2), ('a', 'Ada')",
+        "CREATE TABLE written (q TEXT, mixed INTEGER)",
+        "INSERT INTO written VALUES ('a', 1), ('a', 2)",
+    )
+    close = {"t_closeness": {"attribute": "mixed", "t": 0.9}}
+    changes: dict[str, Any] = {
+        "quasi": {"quasi_identifiers": {"q": None, "mixed": None}},
+        "sensitive": {"sensitive": ["mixed"], "privacy": [{"l_diversity": {"attribute": "mixed", "l": 2}}]},
+        "unit": {"unit": "mixed"},
+        "reference": {"sensitive": ["mixed"], "privacy": [close]},
+    }[role]
+    engine = connect(file)
+    with pytest.raises(UnsupportedError, match="mixed: the column is INTEGER"):
+        kanon_sql.check(engine, spec(**changes), "written" if role == "reference" else "people")
+    with pytest.raises(UnsupportedError, match="mixed: the column is INTEGER"):
+        kanon_sql.anonymize(engine, spec(**changes))
+    assert run(file, "SELECT name FROM sqlite_master WHERE name = 'released'") == []
+    engine.close()
+
+
+def test_what_is_only_compared_may_be_a_blob(file: Path) -> None:
+    run(
+        file,
+        "CREATE TABLE people (q TEXT, s TEXT, u BLOB)",
+        "INSERT INTO people VALUES ('a', 'x' || CHAR(0) || '1', x'00'), ('a', 'x' || CHAR(0) || '2', x'0001')",
+    )
+    engine = connect(file)
+    diverse = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "s", "l": 2}}]
+    result = kanon_sql.anonymize(engine, spec(sensitive=["s"], unit="u", privacy=diverse))
+    assert result.passed
+    assert result.rows["persons"] == 2
+    engine.close()
+
+
+def test_types_of_queries_and_views_come_through(file: Path) -> None:
+    run(
+        file,
+        "CREATE TABLE people (a INTEGER, b DATE, c DECIMAL(8, 3), d VARCHAR(9), e DATETIME, f, g BOOLEAN, h REAL)",
+        "CREATE VIEW seen AS SELECT a AS first, CAST(d AS INTEGER) AS second, d || '' AS third FROM people",
+    )
+    engine = connect(file)
+
+    def kinds(relation: str) -> list[tuple[str, str, str, int | None]]:
+        return [(column.name, column.type, column.kind, column.scale) for column in engine.columns(relation)]
+
+    expected = [
+        ("a", "INTEGER", "integer", None),
+        ("b", "DATE", "date", None),
+        ("c", "DECIMAL(8, 3)", "decimal", 3),
+        ("d", "VARCHAR(9)", "text", None),
+        ("e", "DATETIME", "timestamp", None),
+        ("f", "", "other", None),
+        ("g", "BOOLEAN", "integer", None),
+        ("h", "REAL", "float", None),
+    ]
+    assert kinds('"people"') == expected
+    assert kinds("(SELECT * FROM people WHERE a > 1 UNION ALL SELECT * FROM people)") == expected
+    assert kinds('"seen"') == [
+        ("first", "INTEGER", "integer", None),
+        ("second", "INTEGER", "integer", None),
+        ("third", "", "other", None),
+    ]
+    numeric = "(SELECT CAST(a AS DECIMAL) AS n, CAST(a AS TEXT) AS t, CAST(a AS REAL) AS r FROM people)"
+    assert [kind for _, _, kind, _ in kinds(numeric)] == ["decimal", "text", "float"]
+    assert run(file, "SELECT COUNT(*) FROM sqlite_master") == [(2,)]
+    engine.close()
+
+
+def test_a_release_can_be_checked_though_it_was_made_by_create_table_as(file: Path) -> None:
+    """Dates and decimals are copied into columns that SQLite then calls NUM."""
+    run(
+        file,
+        "CREATE TABLE people (q DECIMAL(4, 1), s DATE, t DECIMAL(4, 1))",
+        "INSERT INTO people VALUES (1, '2001-01-01', 1), (1, '2001-01-02', 1.5), (2.5, '2001-01-01', 2)",
+    )
+    engine = connect(file)
+    diverse = spec(
+        sensitive=["s", "t"],
+        privacy=[{"k_anonymity": 2}, *({"l_diversity": {"attribute": name, "l": 2}} for name in "st")],
+    )
+    assert kanon_sql.anonymize(engine, diverse).passed
+    assert kanon_sql.check(engine, diverse).passed
+    assert run(file, "SELECT name, type FROM pragma_table_info('released')")[0] == ("q", "TEXT")
+    engine.close()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("reference", ["original", "release"])
+def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, reference: str) -> None:
+    """Dates and decimals, which its own columns no longer are by name; what is no date is refused as in the source."""
+    run(
+        file,
+        "CREATE TABLE people (q TEXT, s DATE, t DECIMAL(6, 2))",
+        "INSERT INTO people VALUES ('a', '2001-01-01', 9), ('a', '0999-12-31', 10.5), ('b', '1969-12-31', 2), "
+        "('b', '2001-01-01', 10.5)",
+    )
+    engine = connect(file)
+    ordered = [
+        {"t_closeness": {"attribute": name, "t": 0.9, "distance": "ordered", "reference": reference}} for name in "st"
+    ]
+    asked = spec(sensitive=["s", "t"], privacy=[{"k_anonymity": 2}, *ordered], suppression={"max_rows": 0})
+    assert kanon_sql.anonymize(engine, asked).passed
+    for table in (None, "people"):
+        checked = kanon_sql.check(engine, asked, table)
+        assert checked.passed
+        # Shares of 1/4, 1/4, 1/2 in rank order, and in each class 1/2 of the last: (1/4 + 0) / 2 steps.
+        distances = {item["t"] for item in checked.achieved.values() if "t" in item}
+        assert distances == {0.125}
+    run(file, "UPDATE released SET s = '2001-1-1' WHERE t = 9")
+    with pytest.raises(UnsupportedError, match=r"the column is DATE, and its values are .*text that is no date"):
+        kanon_sql.check(engine, asked)
+    engine.close()
+
+
+# --- Numbers, dates, functions ---
+
+
+WIDTHS = [Decimal("0.01"), Decimal("0.5"), Decimal("0.07"), 3, Decimal("2.5")]
+EVERY_PAIR = [
+    pytest.param(width, kind, marks=() if position % 3 == place else pytest.mark.slow)
+    for position, width in enumerate(WIDTHS)
+    for place, kind in enumerate(["DECIMAL(12, 2)", "DOUBLE PRECISION", "BIGINT"])
+]
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize(("width", "kind"), EVERY_PAIR)
+def test_intervals_are_those_of_exact_decimals(file: Path, width: Any, kind: str) -> None:
+    draw = random.Random(f"{width}{kind}")
+    values = [Decimal(draw.randint(-(10**6), 10**6)).scaleb(-2) for _ in range(150)]
+    values += [Decimal(number) for number in (0, 10, -10, 10**8 - 1, 1 - 10**8)]
+    values += [Decimal(step) * Decimal(str(width)) for step in range(-40, 40)]
+    if kind == "BIGINT":
+        values = [Decimal(int(value)) for value in values]
+    if kind == "DOUBLE PRECISION":
+        values += [Decimal("9.99999999999"), Decimal("10.00000000001"), Decimal("-0.00000000001")]
+    listed = ", ".join(f"({value})" for value in values)
+    run(file, f"CREATE TABLE people (q {kind})", f"INSERT INTO people VALUES {listed}")
+    reference = Reference()
+    reference.connection.execute(f"CREATE TABLE people (q {kind})")
+    reference.connection.execute(f"INSERT INTO people VALUES {listed}")
+    intervals = {"intervals": [width, width * 10], "minimum_level": 1, "maximum_level": 1}
+    wanted = spec(quasi_identifiers={"q": intervals}, privacy=[{"k_anonymity": 1}])
+    engine = connect(file)
+    same(kanon_sql.anonymize(engine, wanted), kanon_sql.anonymize(reference.engine, wanted))
+    assert multiset(run(file, "SELECT * FROM released")) == multiset(reference.rows("released"))
+    engine.close()
+    reference.connection.close()
+
+
+def test_a_number_that_no_interval_can_hold_exactly_is_refused(file: Path) -> None:
+    run(file, "CREATE TABLE people (q INTEGER)", f"INSERT INTO people VALUES (1), ({10**15 - 1})")
+    engine = connect(file)
+    with pytest.raises(HierarchyError, match=r"1 distinct values are not finite or not between -10\^13 and 10\^13"):
+        kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"intervals": [Decimal("0.0001")]}}))
+    engine.close()
+
+
+def test_text_that_is_no_number_has_no_label(file: Path) -> None:
+    run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('12'), ('-7'), ('Ada'), (''), ('1e')")
+    engine = connect(file)
+    with pytest.raises(HierarchyError, match=r"3 distinct values \(3 rows\) have no generalization"):
+        kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"sql": ["CAST(x AS INTEGER) // 10"]}}))
+    engine.close()
+
+
+def test_functions_that_sqlite_lacks(file: Path) -> None:
+    run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('abcdef'), ('ab')")
+    engine = connect(file)
+    for text, expected in (
+        ("left(x, 3)", {("abc",): 1, ("ab",): 1}),
+        ("right(x, 3)", {("def",): 1, ("ab",): 1}),
+        ("right(x, 0)", {("",): 2}),
+        ("repeat('xy', 3) || left(x, 1)", {("xyxyxya",): 2}),
+        ("repeat('xy', 2 - length(x))", {("",): 2}),
+        ("length(x) // 4", {("1",): 1, ("0",): 1}),
+        ("length(x) / 4", {("1.5",): 1, ("0.5",): 1}),
+    ):
+        level = {"sql": [text], "minimum_level": 1, "maximum_level": 1}
+        assert kanon_sql.anonymize(engine, spec(quasi_identifiers={"q": level}, privacy=[{"k_anonymity": 1}])).passed
+        assert released(file) == expected, text
+    for text in ("left(x, -1)", "right(x, length(x) - 1)"):
+        with pytest.raises(UnsupportedError, match="use SUBSTRING"):
+            kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"sql": [text]}}))
+    engine.close()
+
+
+def test_the_functions_that_a_library_without_mathematics_is_given() -> None:
+    for number in (0.5, 1, 2, 10**9, 0, -1, None, -2.5, 7.9, float("inf")):
+        library = sqlite3.connect(":memory:").execute("SELECT LN(?1), FLOOR(?1)", (number,)).fetchone()
+        assert (_ln(number), _floor(number)) == pytest.approx(library)
+
+
+@pytest.mark.parametrize(
+    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1e+20;high\n1.5;low\n")]
+)
+def test_fractions_that_are_missing_or_large_have_labels(file: Path, values: list[str], rows: str) -> None:
+    """The toolkit that opens the connection brings a ``floor`` of its own, which takes neither."""
+    hierarchy = file.with_name("q.csv")
+    hierarchy.write_text(rows)
+    run(file, "CREATE TABLE people (q REAL)", *(f"INSERT INTO people VALUES ({value})" for value in values * 2))
+    for quasi in ({"file": str(hierarchy), "minimum_level": 1}, {}):
+        result = kanon_sql.plan(connect(file), spec(quasi_identifiers={"q": quasi}))
+        assert result.passed
+        assert result.rows["released"] == 2 * len(values)
+
+
+@pytest.mark.slow
+def test_a_hierarchy_of_more_rows_than_union_all_takes(file: Path) -> None:
+    run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('n7'), ('n1299')")
+    tree = {"low": [f"n{number}" for number in range(700)], "high": [f"n{number}" for number in range(700, 1400)]}
+    for scratch in ("temp", "inline"):
+        engine = connect(file, scratch=scratch)
+        assert kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"tree": tree}})).passed
+        engine.close()
+
+
+# --- Files, locks, sessions ---
+
+
+@pytest.fixture
+def people(file: Path) -> Path:
+    run(
+        file,
+        "CREATE TABLE people (q TEXT, s TEXT)",
+        "INSERT INTO people VALUES ('a', 'x'), ('a', 'y'), ('b', 'x')",
+    )
+    return file
+
+
+def test_a_locked_database_is_reported(people: Path) -> None:
+    other = sqlite3.connect(people, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    engine = kanon_sql.connect(f"sqlite:///{people}?timeout=0.2")
+    assert kanon_sql.plan(engine, spec()).passed, "reading goes on"
+    told: list[str] = []
+    with pytest.raises(DatabaseError, match=r"locked by another connection for 0\.2 s; let that one commit"):
+        kanon_sql.anonymize(engine, spec(), report=lambda stage, _: told.append(stage))
+    assert [stage for stage in told if "waiting for another connection" in stage]
+    other.execute("COMMIT")
+    assert kanon_sql.anonymize(engine, spec()).passed
+    engine.close()
+    other.close()
+
+
+@pytest.mark.slow
+def test_a_lock_that_ends_is_waited_for(people: Path) -> None:
+    other = sqlite3.connect(people, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    engine = connect(people)
+    released = threading.Timer(1.0, other.execute, ("COMMIT",))
+    told: list[str] = []
+
+    def report(stage: str, _: int | None) -> None:
+        told.append(stage)
+        if "waiting" in stage and released.ident is None:
+            released.start()
+
+    assert kanon_sql.anonymize(engine, spec(), report=report).passed
+    released.join()
+    waited = next(index for index, stage in enumerate(told) if stage.startswith("waiting for another connection"))
+    assert len(told) > waited + 1, "the run says what it does once it goes on"
+    engine.close()
+    other.close()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("how", ["time limit", "cancelled"])
+def test_waiting_for_a_lock_ends_when_the_run_does(people: Path, how: str) -> None:
+    other = sqlite3.connect(people, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    engine = connect(people)
+    timer = threading.Timer(0.5, engine.cancel)
+    if how == "cancelled":
+        timer.start()
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout if how == "time limit" else KeyboardInterrupt):
+        kanon_sql.anonymize(engine, spec(), timeout=0.5 if how == "time limit" else None)
+    assert time.monotonic() - started < 20
+    if how == "cancelled":
+        timer.join()
+    other.execute("COMMIT")
+    assert kanon_sql.anonymize(engine, spec()).passed
+    engine.close()
+    other.close()
+
+
+def test_a_read_only_file_is_planned_and_checked_and_left_as_it_is(people: Path) -> None:
+    before = people.read_bytes()
+    for url in (f"sqlite:///{people}", f"sqlite:///file:{people}?mode=ro&uri=true"):
+        engine = kanon_sql.connect(url, read_only=True)
+        assert engine.scratch.mode == "temp"
+        assert kanon_sql.plan(engine, spec()).passed
+        assert not kanon_sql.check(engine, spec(), "people").passed
+        with pytest.raises(SpecError, match="read-only"):
+            kanon_sql.anonymize(engine, spec())
+        with pytest.raises(DatabaseError, match="readonly"):
+            engine.execute(Statement("write", "CREATE TABLE forbidden (n INTEGER)"))
+        engine.close()
+    assert people.read_bytes() == before
+    assert list(people.parent.iterdir()) == [people]
+
+
+def test_opening_a_file_that_is_not_there_to_read_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="unable to open"):
+        connect(tmp_path / "none.db", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "text.db").write_text("no database, " * 100)
+    with pytest.raises(DatabaseError, match="not a database"):
+        connect(tmp_path / "text.db")
+
+
+def test_a_connection_that_may_only_query_gets_queries_inline(people: Path) -> None:
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(f"sqlite:///{people}", poolclass=sqlalchemy.NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        connection.rollback()
+        ours = kanon_sql.connect(connection)
+        assert ours.scratch.mode == "inline"
+        query = {"query": "SELECT UPPER(q) AS q FROM people"}
+        assert kanon_sql.plan(ours, spec(source=query)).passed
+        with pytest.raises(DatabaseError, match="readonly"):
+            kanon_sql.anonymize(ours, spec())
+        ours.close()
+        assert connection.exec_driver_sql("PRAGMA query_only").scalar() == 1
+
+
+def test_an_open_connection_is_given_back_as_it_was(people: Path) -> None:
+    import sqlalchemy
+
+    theirs = sqlalchemy.create_engine(f"sqlite:///{people}")
+    with theirs.connect() as connection:
+        before = connection.get_isolation_level()
+        connection.exec_driver_sql("CREATE TEMPORARY TABLE mine (n INTEGER)")
+        connection.commit()
+        ours = kanon_sql.connect(connection)
+        assert kanon_sql.anonymize(ours, spec()).passed
+        ours.close()
+        assert connection.get_isolation_level() == before
+        assert connection.exec_driver_sql("SELECT COUNT(*) FROM mine").scalar() == 0
+        assert connection.exec_driver_sql("PRAGMA legacy_alter_table").scalar() == 0
+        connection.exec_driver_sql("INSERT INTO mine VALUES (1)")
+        connection.rollback()
+        assert connection.exec_driver_sql("SELECT COUNT(*) FROM mine").scalar() == 0, "autocommit is off"
+        connection.rollback()
+        connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
+        with pytest.raises(UnsupportedError, match="inside a transaction"):
+            kanon_sql.connect(connection)
+    theirs.dispose()
+
+
+def test_a_statement_that_is_nested_too_deeply_says_what_to_do(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What overflows the parser's stack depends on the library."""
+    import sqlalchemy
+
+    engine = kanon_sql.connect(f"sqlite:///{people}")
+    query = Statement("nested", "SELECT 1")
+
+    def overflow(*_: Any) -> Any:
+        raise sqlalchemy.exc.OperationalError("SELECT 1", None, sqlite3.OperationalError("parser stack overflow"))
+
+    monkeypatch.setattr(engine, "_rows", overflow)
+    with pytest.raises(DatabaseError, match=r"nested: the parser of SQLite .* check fewer requirements at once"):
+        engine.fetch(query, 1)
+    monkeypatch.undo()
+    assert engine.fetch(query, 1) == [(1,)]
+    engine.close()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("source", ["measured", {"query": "SELECT * FROM measured"}], ids=["table", "query"])
+def test_models_that_nest_deeply_fit_the_parser(people: Path, source: Any) -> None:
+    """Texts of fractions, positions, ranks and spans lie in each other; some libraries hold 100 symbols."""
+    rows = [(q, value + shift / 8) for shift, q in enumerate("abc") for value in (1, 1, 2, 3, 5, 8)]
+    asked = spec(
+        source=source,
+        sensitive=["n"],
+        privacy=[
+            {
+                "l_diversity": {
+                    "attribute": "n",
+                    "l": 2,
+                    "variant": "npd_recursive",
+                    "c": 3,
+                    "allow_positive": ["1.125"],
+                }
+            },
+            {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered"}},
+            {"alpha_k_anonymity": {"attribute": "n", "alpha": 0.5, "k": 2}},
+        ],
+    )
+    listed = ", ".join(map(str, rows))
+    found = []
+    with kanon_sql.connect(f"sqlite:///{people}") as ours, kanon_sql.connect() as theirs:
+        for engine, kind in ((ours, "REAL"), (theirs, "DOUBLE")):
+            engine.execute(Statement("test", f"CREATE TABLE measured (q TEXT, n {kind})"))
+            engine.execute(Statement("test", f"INSERT INTO measured VALUES {listed}"))
+            found.append((kanon_sql.anonymize(engine, asked), kanon_sql.check(engine, asked, "measured").achieved))
+    (our_release, our_check), (their_release, their_check) = found
+    same(our_release, their_release)
+    assert our_release.passed
+    assert our_check.keys() == their_check.keys()
+    assert all(our_check[label] == pytest.approx(their_check[label], nan_ok=True) for label in their_check)
+
+
+def test_a_pool_gets_its_connection_back_as_it_was(people: Path) -> None:
+    import sqlalchemy
+
+    theirs = sqlalchemy.create_engine(f"sqlite:///{people}", poolclass=sqlalchemy.QueuePool, pool_size=1)
+    pool = theirs.pool
+    assert isinstance(pool, sqlalchemy.QueuePool)
+    for _ in range(2):
+        with kanon_sql.connect(theirs) as ours:
+            assert pool.checkedout() == 1
+            assert kanon_sql.anonymize(ours, spec()).passed
+        assert pool.checkedout() == 0
+    with theirs.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA legacy_alter_table").scalar() == 0
+    theirs.dispose()
+
+
+def test_a_release_in_an_attached_file(people: Path) -> None:
+    import sqlalchemy
+
+    other = people.with_name("other.db")
+    with sqlalchemy.create_engine(f"sqlite:///{people}").connect() as connection:
+        connection.exec_driver_sql(f"ATTACH '{other}' AS \"Other\"")
+        connection.rollback()
+        engine = kanon_sql.connect(connection)
+        elsewhere = spec(source="main.people", release="other.released")
+        assert kanon_sql.anonymize(engine, elsewhere).passed
+        assert kanon_sql.anonymize(engine, elsewhere).passed, "it replaces its own"
+        assert kanon_sql.check(engine, elsewhere).passed
+        for name in ("released", "RELEASED"):
+            assert engine.full_name(("OTHER", name)) == ("other", "released")
+            assert engine.full_name((name,)) == ("other", "released")
+        assert engine.full_name(("main", "released")) is None
+        engine.close()
+    assert released(other) == {("a",): 2}
+
+
+def test_a_view_of_the_release_does_not_stop_the_next_one(people: Path) -> None:
+    engine = connect(people)
+    assert kanon_sql.anonymize(engine, spec()).passed
+    run(people, "CREATE VIEW reads_it AS SELECT COUNT(*) AS n FROM released")
+    again = spec(quasi_identifiers={"q": {"minimum_level": 1}})
+    assert kanon_sql.anonymize(engine, again).passed
+    assert run(people, "SELECT n FROM reads_it") == [(3,)]
+    engine.close()
+
+
+def test_memory_goes_with_the_connection() -> None:
+    engine = kanon_sql.connect("sqlite://")
+    assert engine.ephemeral
+    assert not doctor(engine).works("anonymize")
+    engine.close()
+
+
+@pytest.mark.slow
+def test_cancelling_interrupts_the_statement(people: Path) -> None:
+    with subject_of("sqlite") as subject:
+        slow = subject.slow
+    engine = connect(people)
+
+    def cancel() -> None:
+        time.sleep(0.5)
+        engine.cancel()
+
+    watcher = threading.Thread(target=cancel)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.fetch(Statement("slow", slow), 1)
+    watcher.join()
+    assert kanon_sql.plan(engine, spec()).passed, "the connection lives"
+    engine.close()
+
+
+def test_an_error_of_the_query_shows_no_value(people: Path) -> None:
+    run(people, "INSERT INTO people VALUES ('Ada Planted', 'x')")
+    engine = connect(people)
+    for query in ("SELECT json_extract(q, '$.Planted') AS q FROM people", "SELECT ABS(-9223372036854775807 - 1) AS q"):
+        with pytest.raises(DatabaseError) as caught:
+            kanon_sql.plan(engine, spec(source={"query": query}))
+        assert "Planted" not in str(caught.value)
+    engine.close()
+
+
+# --- What an application registered on its connection ---
+
+
+@pytest.fixture
+def given(file: Path) -> Iterator[tuple[Any, sqlite3.Connection]]:
+    """An open connection, and the driver's own behind it."""
+    import sqlalchemy
+
+    run(file, "CREATE TABLE people (q TEXT, s TEXT)", "INSERT INTO people VALUES ('a', 'x'), ('a', 'y'), ('A', 'x')")
+    made = sqlalchemy.create_engine(f"sqlite:///{file}")
+    with made.connect() as connection:
+        yield connection, connection.connection.driver_connection
+    made.dispose()
+
+
+class _Many:
+    def step(self, *_: Any) -> None:
+        pass
+
+    def finalize(self) -> int:
+        return 1000
+
+
+def test_functions_under_the_names_of_sqlites_are_refused(given: Any) -> None:
+    """Every class would have a thousand rows."""
+    connection, driver = given
+    driver.create_aggregate("count", 0, _Many)
+    driver.create_function("round", 2, lambda number, _: number)
+    driver.create_function("unicode", 1, str.casefold)  # ours does not call it
+    with pytest.raises(UnsupportedError, match=r"functions of its own under names of SQLite's \(count, round\)"):
+        kanon_sql.connect(connection)
+
+
+def test_a_logarithm_of_the_applications_is_not_used(given: Any) -> None:
+    connection, driver = given
+    driver.create_function("ln", 1, lambda number: 0.0)
+    engine = kanon_sql.connect(connection)
+    ((one,),) = engine.fetch(Statement("ln", "SELECT ln(2.718281828459045)"), 1)
+    assert one == 1.0
+    engine.close()
+
+
+def test_a_collation_that_hides_binary_is_refused(given: Any) -> None:
+    connection, driver = given
+    driver.create_collation("BINARY", lambda a, b: (a.lower() > b.lower()) - (a.lower() < b.lower()))
+    with pytest.raises(UnsupportedError, match="BINARY of its own"):
+        kanon_sql.connect(connection)
+
+
+@pytest.mark.parametrize("factory", [bytes, lambda text: text.decode().upper()])
+def test_text_is_fetched_as_it_is_stored(given: Any, factory: Any) -> None:
+    connection, driver = given
+    driver.text_factory, driver.row_factory = factory, sqlite3.Row
+    engine = kanon_sql.connect(connection)
+    assert kanon_sql.check(engine, spec(), "people").achieved["k_anonymity"]["violating_rows"] == 1
+    engine.close()
+    assert (driver.text_factory, driver.row_factory) == (factory, sqlite3.Row), "it has its own again"
+
+
+def test_a_path_that_leads_nowhere_speaks_of_files(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="check that the directory exists, and that the file is a database") as said:
+        kanon_sql.connect(f"sqlite:///{tmp_path}/nowhere/clinic.db")
+    assert "server" not in str(said.value)
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_an_interrupted_statement_leaves_no_lock(file: Path, described: bool) -> None:
+    """Ctrl-C that is heard when the first row is there: the cursor must go, though somebody still has the error."""
+    run(file, "CREATE TABLE people (q INTEGER)", "INSERT INTO people VALUES (1), (2), (3)")
+    engine = connect(file)
+    engine.driver_connection.create_function("pressed", 0, interrupt_main)
+    query = "SELECT pressed() AS p, q FROM people"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt) as held:
+            engine.described_by(query, list) if described else engine.fetch(Statement("rows", query, 1), 3)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    engine.close()
+    assert held.value is not None
+    run(file, "BEGIN EXCLUSIVE", "DROP TABLE people", "COMMIT")

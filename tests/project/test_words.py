@@ -1,0 +1,142 @@
+"""The words of the project are those of its field: no other ones in docs, help, messages and comments."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import typer
+
+from kanon_sql.cli import app
+from kanon_sql.spec import Spec
+from tests import ROOT
+
+pytestmark = pytest.mark.xdist_group("words")  # one worker reads all sources once
+
+PACKAGE = ROOT / "kanon_sql"
+
+WORDS = re.compile(
+    r"""\b(?:whoever | nobody | somebody | anybody | everybody   # a reader, an attacker, a person, a user
+        | anew                                                   # again
+        | whom                                                   # that, which
+        | wish (?: es | ed )?                                    # a k of each row
+        | so \s+ many                                            # N, this many
+        | (?: tells? | telling | told ) (?: \s+ \w+ ){0,4} \s+ apart  # identifies, distinguishes
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+ALSO_IN_CODE = re.compile(r"^\s*(?:wishes|everybody): |\b(?:of|to|on) whom\b", re.MULTILINE)
+"""Attributes that docstrings list by these names, and "n of whom have the value", as papers say it."""
+
+NAMES = {
+    "wishes",  # a kind of claim in a certificate, which its statements and its verifier know by this name
+    "everybody",  # a table, or a number of persons, in statements and in the conformance tests
+    "frequency/wish",  # templates
+    "frequency/population/everybody",
+    "Wish",  # a class that the package hands out
+}
+"""String literals that are names, and no text that a user reads."""
+
+
+@cache
+def suspects() -> list[tuple[str, str]]:
+    """The sources that have a word anywhere, also between the parts of a literal: others need no parser."""
+    sources = ((path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py")))
+    return [(place, text) for place, text in sources if WORDS.search(re.sub(r'"\s*\n\s*[rf]*"', "", text))]
+
+
+def found_in(text: str) -> list[str]:
+    return [" ".join(match[0].split()) for match in WORDS.finditer(text)]
+
+
+def prose() -> Iterator[tuple[str, str]]:
+    """The README, the pages of the docs, and the files beside the package that users read."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "dbt" / "README.md", ROOT / "examples" / "spec.yml"]
+    for path in [*pages, *(ROOT / "docs").rglob("*.md")]:
+        yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+
+
+def below(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    """Every verb with its name; a group comes before its verbs."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}", command
+        if hasattr(command, "commands"):
+            yield from below(command, f"{before}{name} ")
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """What ``--help`` says of every verb, its options and its arguments."""
+    group: Any = typer.main.get_command(app)
+    yield "kanon-sql", group.help or ""
+    for name, command in below(group, ""):
+        yield f"kanon-sql {name}", f"{command.help or ''}\n{command.epilog or ''}\n{command.short_help or ''}"
+        for item in command.params:
+            yield f"kanon-sql {name} {item.name}", getattr(item, "help", None) or ""
+
+
+def literals() -> Iterator[tuple[str, str]]:
+    """Every text in the code of these that is no docstring, with those that f-strings are made of."""
+    for place, text in suspects():
+        tree = ast.parse(text)
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield f"{place}:{node.lineno}", node.value
+
+
+def explanations() -> Iterator[tuple[str, str]]:
+    """The docstrings and comments of the package, and the comments of the templates."""
+    for place, text in suspects():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                yield f"{place}:{node.lineno}", str(node.value.value)
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield f"{place}:{token.start[0]}", token.string
+    for path in sorted((ROOT / "sql_templates").rglob("*.j2")):
+        comments = re.findall(r"\{#.*?#\}", path.read_text("utf-8"), re.DOTALL)
+        yield path.relative_to(ROOT).as_posix(), "\n".join(comments)
+
+
+def schemas() -> Iterator[tuple[str, str]]:
+    """The JSON Schemas, whose descriptions ``kanon-sql pipeline schema`` prints."""
+    for path in sorted(PACKAGE.rglob("*.schema.json")):
+        yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    yield "kanon-sql pipeline schema", json.dumps(Spec.json_schema())
+
+
+def test_no_page_has_another_word() -> None:
+    assert {place: words for place, text in prose() if (words := found_in(text))} == {}
+
+
+def test_no_help_has_another_word() -> None:
+    shown = dict(helps())
+    assert any("--" not in text and text for text in shown.values())
+    assert {place: words for place, text in shown.items() if (words := found_in(text))} == {}
+
+
+def test_nothing_that_the_program_says_has_another_word() -> None:
+    said = [(place, text) for place, text in literals() if text not in NAMES]
+    assert {place: words for place, text in [*said, *schemas()] if (words := found_in(text))} == {}
+
+
+def test_no_docstring_or_comment_has_another_word() -> None:
+    shown = [(place, ALSO_IN_CODE.sub(" ", text)) for place, text in explanations()]
+    assert {place: words for place, text in shown if (words := found_in(text))} == {}
+
+
+def test_every_exception_is_needed() -> None:
+    assert {text for _, text in literals()} >= NAMES
+
+
+def test_a_word_is_found_where_a_line_breaks() -> None:
+    text = "Whoever,\nanew, tells two rows of it\napart; so\nmany told them apart. Wished. Apart from it, a wishlist."
+    assert found_in(text) == ["Whoever", "anew", "tells two rows of it apart", "so many", "told them apart", "Wished"]
