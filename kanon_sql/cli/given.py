@@ -1,18 +1,25 @@
-"""What the verbs are given: specs and databases, read and refused in one way."""
+"""What the verbs are given: specs, tables in the place of one, and databases, read and refused in one way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kanon_sql.cli.options import DRAFT_KEYS, unquoted
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 
 if TYPE_CHECKING:
+    from kanon_sql.cli.session import Session
+    from kanon_sql.engines import Engine
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+    from kanon_sql.verbs.result import Result
 
 __all__ = [
     "MEMORY",
+    "drafted",
     "load_cloak_spec",
     "load_perturb_spec",
     "load_spec",
@@ -20,6 +27,11 @@ __all__ = [
     "need_database",
     "need_lasting",
     "need_parties",
+    "print_drafted",
+    "refuse_no_draft",
+    "refuse_nothing_asked",
+    "roles_given",
+    "spec_given",
 ]
 
 MEMORY = ":memory:"
@@ -97,3 +109,172 @@ def need_parties(databases: Sequence[str]) -> None:
         if database == MEMORY:
             raise SpecError("--database: a database in memory belongs to no party; give a file or a URL")
         need_database(database)
+
+
+def by_column(option: str, texts: Sequence[str] | None) -> dict[str, Any]:
+    """The numbers of ``--l`` or ``--t`` by column.
+
+    Args:
+        option: its name: what is whole and at least 2 for l, and a share below 1 for t.
+        texts: as they were given, ``COLUMN:NUMBER``.
+
+    Raises:
+        SpecError: one has another form, promises nothing, or a column has two.
+    """
+    whole = option.endswith("l")
+    example = "diagnosis:3" if whole else "diagnosis:0.3"
+    found: dict[str, Any] = {}
+    for item in texts or ():
+        column, _, text = item.rpartition(":")
+        column = unquoted(column.strip())
+        if not column or not re.fullmatch(r"\d{1,9}" if whole else r"\d*\.?\d+", text.strip(), re.ASCII):
+            raise SpecError(f"{option}: expected a column and its number, such as {example}, got {item!r}")
+        if column in found:
+            raise SpecError(f"{option}: column {column!r} has two numbers; give it one")
+        number = int(text) if whole else float(text)
+        if whole and number < 2:
+            raise SpecError(f"{option}: every table satisfies l = {number}; give at least 2")
+        if not whole and number >= 1:
+            raise SpecError(f"{option}: expected t below 1, got {text.strip()}; every table satisfies t = 1")
+        found[column] = number
+    return found
+
+
+def roles_given(
+    run: Session,
+    given: str,
+    quasi_identifiers: Sequence[str] | None,
+    k: int | None,
+    l: Sequence[str] | None,  # noqa: E741 - the name that the literature gives it
+    t: Sequence[str] | None,
+) -> dict[str, Any]:
+    """What was said in the place of a spec, as the verbs of Python take it; nothing where a spec was given.
+
+    Args:
+        run: the session.
+        given: the first argument, a spec or a table.
+        quasi_identifiers: of ``--quasi-identifiers``.
+        k: of ``--k``.
+        l: of ``--l``.
+        t: of ``--t``.
+
+    Raises:
+        SpecError: a spec was given too, or it is not said which columns are quasi-identifiers.
+    """
+    asked = {"--quasi-identifiers": quasi_identifiers, "--k": k, "--l": l, "--t": t}
+    said = [option for option, value in asked.items() if value]
+    said += [f"--set {key}" for key in DRAFT_KEYS if key in run.own]
+    if not said:
+        return {}
+    if _names_a_spec(given):
+        raise SpecError(
+            f"{', '.join(said)}: {given} is a spec, which says this itself; change it there, or name a table instead"
+        )
+    if not quasi_identifiers:
+        raise SpecError(
+            f"{', '.join(said)}: expected --quasi-identifiers too, the columns that others may know of a person"
+        )
+    roles = {
+        "quasi_identifiers": quasi_identifiers,
+        "k": k,
+        "l": by_column("--l", l) or None,
+        "t": by_column("--t", t) or None,
+        "unit": _unit(run),
+        **{key: [unquoted(name) for name in run.own[key]] for key in DRAFT_KEYS if key != "unit" and key in run.own},
+    }
+    return {key: value for key, value in roles.items() if value is not None}
+
+
+def refuse_nothing_asked(roles: Mapping[str, Any]) -> None:
+    """Refuse to check a table for nothing.
+
+    Raises:
+        SpecError: its columns are named, and no requirement.
+    """
+    if roles and not {"k", "l", "t"} & roles.keys():
+        raise SpecError("nothing was asked for; say what must hold: --k 5, --l diagnosis:3 or --t diagnosis:0.3")
+
+
+def _unit(run: Session) -> str | None:
+    text = run.one("unit")
+    return None if text is None else unquoted(text)
+
+
+def _names_a_spec(given: str) -> bool:
+    return Path(given).suffix.lower() in (".yml", ".yaml")
+
+
+def spec_given(run: Session, given: str) -> Spec:
+    """The spec that was given.
+
+    Args:
+        run: the session, which finds the places of problems in it.
+        given: its path.
+
+    Raises:
+        SpecError: there is none, or it is wrong.
+    """
+    path = Path(given)
+    if not _names_a_spec(given) and (path.suffix.lower() in (".parquet", ".csv") or not path.exists()):
+        raise SpecError(
+            f"{given}: expected a spec, a YAML file such as kanon-sql init writes; for a table, say what others may "
+            "know of a person and what must hold: --quasi-identifiers age,zip --k 5"
+        )
+    run.spec = path
+    return load_spec(path)
+
+
+def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[str, Any]) -> tuple[Spec, str]:
+    """The spec that ``init`` drafts for a table, and its text.
+
+    Args:
+        run: the session.
+        engine: where the table is.
+        verb: the one that needs it, for messages.
+        table: its name, or a file.
+        roles: of its columns, of :func:`roles_given`.
+
+    Raises:
+        SpecError: there is no such table or column.
+    """
+    from kanon_sql.spec import Spec
+    from kanon_sql.verbs.init import init
+
+    if "max_bytes" in run.own:
+        raise SpecError(
+            f"--set max_bytes: without a spec, {verb} reads the table to draft one before it knows how much the "
+            "search reads; write the spec with kanon-sql init, and give it here"
+        )
+    text = init(engine, table, **roles, timeout=run.timeout, report=run.report)
+    return Spec.parse(text), text
+
+
+def refuse_no_draft(run: Session, shows: bool, roles: Mapping[str, Any]) -> None:
+    """Refuse ``--show spec`` where there is no draft to show, or no place for it.
+
+    Raises:
+        SpecError: a spec was given, or the result is JSON.
+    """
+    if shows and not roles:
+        raise SpecError("--show spec prints a spec that was drafted; leave it out where one is given")
+    if shows and run.format == "json":
+        raise SpecError("--show spec is text; kanon-sql init writes the spec to a file, and --format json goes without")
+
+
+def print_drafted(run: Session, result: Result, spec: Spec, shown: str | None) -> Result:
+    """Print a drafted spec, if ``--show spec`` asks for it.
+
+    Args:
+        run: the session.
+        result: of the verb that used it.
+        spec: it.
+        shown: its text; None where nothing asks for it.
+
+    Returns:
+        The result, with a note of the draft.
+    """
+    from kanon_sql.verbs.without_spec import note_of_draft
+
+    if shown is not None:
+        run.echo(f"{shown}\n")
+    return replace(result, notes=[*result.notes, note_of_draft(spec, "--show spec prints it")])

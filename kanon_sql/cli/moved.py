@@ -28,6 +28,11 @@ _PARTIES = "use kanon-sql parties plan or kanon-sql parties anonymize"
 
 OPTIONS: Mapping[str, str | Mapping[str, str]] = {
     "--timeout": "use --set timeout=DURATION",
+    "--max-seconds": "use --set max_seconds=SECONDS",
+    "--max-statements": "use --set max_statements=N",
+    "--max-bytes": "use --set max_bytes=SIZE",
+    "--person": {"check": "use --set person=COLUMN"},
+    "--m": {"check": "use --set m=M"},
     "--threads": "use --set threads=N",
     "--memory-limit": "use --set memory_limit=SIZE",
     "--scratch": "use --set scratch=MODE",
@@ -62,11 +67,12 @@ OPTIONS: Mapping[str, str | Mapping[str, str]] = {
     "--skeletons": "use --set skeletons=DIRECTORY",
     "--keep": "use --set keep=COLUMN",
     "--population": {"init": "use --set population=TABLE", "report": _EVIDENCE},
+    "--earlier": {"check": "use --set earlier=TABLE", "report": _EVIDENCE},
     "--check": {"publish positions": "use kanon-sql publish check SPEC"},
-    "--reveal": {"explore": "use --allow-reveal"},
+    "--reveal": {"explore": "use --allow-reveal", "check": "use --set reveal=N"},
     **{
         option: {"report": _EVIDENCE}
-        for option in ("--table", "--external", "--on", "--earlier", "--attack", "--sampling-fraction", "--format")
+        for option in ("--table", "--external", "--on", "--attack", "--sampling-fraction", "--format")
     },
     **{
         f"--{name}": {"pipeline schema": f"use kanon-sql pipeline schema {name}"}

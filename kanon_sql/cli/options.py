@@ -16,8 +16,12 @@ from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
     "DATABASE_VARIABLE",
+    "DRAFT_KEYS",
     "KEYS",
     "LAST",
+    "LIMITS",
+    "MAX_BYTES",
+    "ROLE_KEYS",
     "SETTINGS",
     "CheckFormat",
     "CompareFormat",
@@ -25,11 +29,10 @@ __all__ = [
     "EvidenceFormat",
     "External",
     "FailOnWarning",
+    "K",
     "Key",
+    "L",
     "Manifest",
-    "MaxBytes",
-    "MaxSeconds",
-    "MaxStatements",
     "On",
     "OtherReleases",
     "OutputFormat",
@@ -37,11 +40,14 @@ __all__ = [
     "Population",
     "Preview",
     "Profile",
+    "QuasiIdentifiers",
     "Quiet",
     "SamplingFraction",
     "SpecFile",
+    "SpecOrTable",
     "Split",
     "SplitOption",
+    "T",
     "Verbose",
     "format_option",
     "items",
@@ -71,6 +77,17 @@ KEYS: Mapping[str, str] = {
     "scratch": "temp, schema:NAME or inline",
 }
 """What a file of settings may say, and of which form it is; ``--set`` takes all but the database."""
+
+LIMITS: Mapping[str, str] = {
+    "max_seconds": "end the search after this time, with the best generalization found so far",
+    "max_statements": "end it after this many statements, likewise",
+}
+"""What ``--set`` may limit a search by."""
+
+MAX_BYTES: Mapping[str, str] = {
+    "max_bytes": "refuse to start when reading the source would take more, such as 10GB, as the database estimates"
+}
+"""What ``--set`` may limit the reading of the source by."""
 
 CONNECTION, OUTPUT = "Connection", "Output"
 """The headings of the shared options in the help of a verb."""
@@ -119,17 +136,15 @@ class CheckFormat(StrEnum):
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
-def _bytes(value: str | None) -> str | None:
-    if value is not None:
-        size_in_bytes(value)
-    return value
-
-
 def size_in_bytes(text: str) -> int:
-    """``500MB`` as a number of bytes; ``MiB`` counts in powers of 1024."""
+    """``500MB`` as a number of bytes; ``MiB`` counts in powers of 1024.
+
+    Raises:
+        ValueError: the text is no size.
+    """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text, re.IGNORECASE)
     if found is None:
-        raise typer.BadParameter("expected a number of bytes, such as 500MB or 2GiB")
+        raise ValueError("a number of bytes, such as 500MB or 2GiB")
     number, unit, binary = found.groups()
     factor = _UNITS[unit.upper()]
     return int(float(number) * (1024 ** ("KMGT".index(unit.upper()) + 1) if binary and unit else factor))
@@ -411,36 +426,6 @@ LAST = {".json": "json", ".md": "markdown", ".xml": "junit"}
 """How a file's name ends -> the format that ``--output`` writes it in, where ``--format`` is not given."""
 
 
-MaxBytes = Annotated[
-    str | None,
-    typer.Option(
-        "--max-bytes",
-        metavar="SIZE",
-        callback=_bytes,
-        show_default=False,
-        help="Refuse to start when reading the source would take more, such as 10GB, as the database estimates.",
-    ),
-]
-MaxSeconds = Annotated[
-    float | None,
-    typer.Option(
-        "--max-seconds",
-        metavar="SECONDS",
-        min=0,
-        show_default=False,
-        help="End the search after this many seconds, with the best generalization found so far.",
-    ),
-]
-MaxStatements = Annotated[
-    int | None,
-    typer.Option(
-        "--max-statements",
-        metavar="N",
-        min=1,
-        show_default=False,
-        help="End the search after this many statements, with the best generalization found so far.",
-    ),
-]
 Preview = Annotated[bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")]
 External = Annotated[
     str | None,
@@ -507,3 +492,62 @@ Key = Annotated[
         help="With --split vertical: the column that every party has; one of the spec's identifiers.",
     ),
 ]
+
+WITHOUT_SPEC = "Without a spec"
+"""The heading of the options that stand for one."""
+
+ROLE_KEYS: Mapping[str, str] = {
+    "unit": "without a spec, the person identifier, if a person can have several rows",
+    "sensitive": "without a spec, more sensitive columns",
+    "keep": "without a spec, columns to release as they are",
+}
+"""The roles that are rarely named, as ``--set`` takes them."""
+
+DRAFT_KEYS: Mapping[str, str] = {
+    **ROLE_KEYS,
+    "identifiers": "without a spec, columns never released",
+}
+"""The same where a spec is drafted."""
+
+SpecOrTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="SPEC|TABLE",
+        help="The spec, a YAML file; or a table, or a Parquet or CSV file, with --quasi-identifiers.",
+        show_default=False,
+        autocompletion=paths(".yml", ".yaml", ".parquet", ".csv"),
+    ),
+]
+
+
+def _by_column_option(name: str, text: str) -> Any:
+    return Annotated[
+        list[str] | None,
+        typer.Option(
+            name,
+            metavar="COLUMN:NUMBER,...",
+            show_default=False,
+            callback=listed,
+            help=text,
+            rich_help_panel=WITHOUT_SPEC,
+        ),
+    ]
+
+
+QuasiIdentifiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi-identifiers",
+        metavar="COLUMN,...",
+        show_default=False,
+        callback=named,
+        help="Quasi-identifier columns, all of them.",
+        rich_help_panel=WITHOUT_SPEC,
+    ),
+]
+K = Annotated[
+    int | None,
+    typer.Option("--k", metavar="K", min=2, show_default=False, help="k of k-anonymity.", rich_help_panel=WITHOUT_SPEC),
+]
+L = _by_column_option("--l", "l of distinct l-diversity by sensitive column, as in diagnosis:3.")
+T = _by_column_option("--t", "t of t-closeness by sensitive column, as in diagnosis:0.3.")

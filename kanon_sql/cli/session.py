@@ -271,13 +271,22 @@ class Session:
             self.engine = first or self.engine
         return self.engines
 
-    def keep_below(self, max_bytes: str | None, spec: Spec, verb: str) -> None:
-        """Refuse a verb whose reading of the source would take more bytes than the user allows."""
-        if max_bytes is not None and self.engine is not None:
+    def keep_below(self, spec: Spec, verb: str) -> None:
+        """Refuse a verb whose reading of the source would take more bytes than ``--set max_bytes`` allows.
+
+        Raises:
+            SpecError: the value is no size.
+        """
+        text = self.one("max_bytes")
+        if text is not None and self.engine is not None:
             from kanon_sql.cli.options import size_in_bytes
             from kanon_sql.verbs.estimate import refuse_beyond
 
-            refuse_beyond(self.engine, spec, verb, size_in_bytes(max_bytes))
+            try:
+                most = size_in_bytes(text)
+            except ValueError as error:
+                raise SpecError(f"--set max_bytes: expected {error}") from None
+            refuse_beyond(self.engine, spec, verb, most)
 
     def cancel(self) -> None:
         """Stop the running statement; called from another thread."""
@@ -288,11 +297,26 @@ class Session:
         """The database, or those of all parties."""
         return self.engines or ([] if self.engine is None else [self.engine])
 
-    def patient_budget(self, seconds: float | None, statements: int | None) -> Budget:
-        """A budget for a search that Ctrl-C ends as well, at the best node found so far."""
+    def budget(self, *, patient: bool = False) -> Budget:
+        """What ``--set`` allows a search.
+
+        Args:
+            patient: Ctrl-C ends the search as well, at the best node found so far.
+
+        Raises:
+            SpecError: a limit is no number.
+        """
+        from kanon_sql.cli.options import seconds_of
         from kanon_sql.evaluate import Budget
 
-        return Budget(seconds, statements, lambda: self.interrupts.wished, self.interrupts.patience)
+        text = self.one("max_seconds")
+        seconds = None if text is None else seconds_of(text)
+        if text is not None and seconds is None:
+            raise SpecError("--set max_seconds: expected a number of seconds, or a duration such as 90s, 10m or 1h30m")
+        statements = None if self.one("max_statements") is None else self.number("max_statements", 1, 1)
+        if patient:
+            return Budget(seconds, statements, lambda: self.interrupts.wished, self.interrupts.patience)
+        return Budget(seconds, statements)
 
     # --- What happens meanwhile ---
 

@@ -35,7 +35,7 @@ from kanon_sql.frequency import (
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Spec, did_you_mean, parse_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.check_sources import (
     attribute_facts,
@@ -291,10 +291,12 @@ def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
 def _need_columns(spec: Spec, models: Sequence[PrivacyModel], unit: str | None, table: OpenTable) -> None:
     problems = unknown_columns(table.shown, table.columns, _grouped(spec, models), "which the spec needs")
     if unit is not None and unit not in table.columns:
+        close = did_you_mean(unit, table.columns)
         problems.append(
             Problem(
                 f"{table.shown}: there is no column {unit!r}, so persons cannot be counted; check the source instead, "
                 "or count rows with --rows (they only bound persons from above)"
+                f"{close if 'did you mean' in close else ''}"
             )
         )
     if problems:

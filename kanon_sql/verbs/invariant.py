@@ -130,8 +130,8 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
         )
     if budget is not None and (budget.seconds is not None or budget.statements is not None):
         raise UnsupportedError(
-            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave --max-seconds and "
-            "--max-statements out, and use --set timeout=SECONDS to end the run"
+            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave max_seconds and "
+            "max_statements out, and use --set timeout=SECONDS to end the run"
         )
 
 

@@ -155,7 +155,7 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
     if budget is not None and (budget.seconds is not None or budget.statements is not None):
         raise UnsupportedError(
             "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
-            "leave --max-seconds and --max-statements out, and use --set timeout=SECONDS to end the run"
+            "leave max_seconds and max_statements out, and use --set timeout=SECONDS to end the run"
         )
 
 

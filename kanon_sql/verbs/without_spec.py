@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
-__all__ = ["Roles", "spec_of_roles", "takes_roles"]
+__all__ = ["Roles", "note_of_draft", "spec_of_roles", "takes_roles"]
 
 Call = Callable[..., Result]
 """A verb, as it is without roles."""
@@ -134,7 +135,7 @@ def _drafted(
     more = {key: kwargs[key] for key in ("timeout", "report") if key in kwargs}
     drafted = Spec.parse(init(engine, named, **roles, **more))
     result = run(engine, drafted, *args, **kwargs)
-    return replace(result, notes=[*result.notes, _said(drafted)])
+    return replace(result, notes=[*result.notes, note_of_draft(drafted, _HOW)])
 
 
 def _listed(verb: str, roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,7 +192,7 @@ def spec_of_roles(
         raise SpecError("check: nothing was asked for; say k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
     from kanon_sql.verbs.init import requirements_of
 
-    own_source = table if t else None
+    own_source = None if table is None or not t else _source_of(table)
     if own_source is not None and identifiers:
         raise SpecError(
             "check: identifiers: with t the table is compared with itself, as its own source, and a source may have "
@@ -213,10 +214,21 @@ def spec_of_roles(
     return Spec.from_dict(asked | {key: value for key, value in more.items() if value is not None})
 
 
-def _said(drafted: Spec) -> str:
-    """What was drafted, as a note of the result."""
+def _source_of(table: str) -> str | dict[str, str]:
+    """A table as the ``source`` of a spec; a file is one by its path."""
+    is_file = table.lower().endswith((".parquet", ".csv")) and Path(table).exists()
+    return {"file": str(Path(table).absolute())} if is_file else table
+
+
+_HOW = "kanon_sql.init with the same arguments writes it"
+
+
+def note_of_draft(drafted: Spec, how: str) -> str:
+    """What was drafted, as a note of the result.
+
+    Args:
+        drafted: the spec.
+        how: to see it.
+    """
     released = [*drafted.quasi_identifiers, *drafted.sensitive, *drafted.keep]
-    return (
-        f"init drafted the spec: only {', '.join(released)} are released; kanon_sql.init with the same arguments "
-        "writes it"
-    )
+    return f"init drafted the spec: only {', '.join(released)} are released; {how}"

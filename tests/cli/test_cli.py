@@ -355,7 +355,7 @@ def test_a_table_published_again(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE TABLE once AS SELECT * FROM visits LIMIT 3")
     given = ["check", "spec.yml", "-d", "clinic.duckdb", "--table", "once"]
-    again = run(*given, "--earlier", "once", "--person", "name", "--m", "2")
+    again = run(*given, "--set", "earlier=once,person=name,m=2")
     assert again.exit_code == 1, again.output
     assert "2-invariance of diagnosis since once" in " ".join(again.stdout.split())
-    assert "belong together" in refused(run(*given, "--m", "2"), 2)
+    assert "belong together" in refused(run(*given, "--set", "m=2"), 2)

@@ -20,7 +20,11 @@ MOST_VERBS, MOST_GROUPS = 13, 4
 WITHOUT_SPEC = {"demo", "init", "doctor", "clean", "report", "release ledger", "pipeline schema"}
 """They make a spec, or read a database or a run."""
 
+TAKES_TABLE = {"check", "plan", "anonymize"}
+"""They take a table and the roles of its columns in the place of a spec."""
+
 LISTS = {
+    *((verb, option) for verb in TAKES_TABLE for option in ("--quasi-identifiers", "--l", "--t")),
     ("hierarchy", "--attribute"), ("hierarchy", "--values"), ("plan", "--show"), ("anonymize", "--show"),
     ("audit", "--on"), ("audit", "--earlier"), ("audit", "--attack"), ("risk", "--columns"), ("compare", "--k"),
     ("compare", "--recoding"), ("compare", "--columns"), ("init", "--quasi-identifiers"), ("init", "--sensitive"),
@@ -56,8 +60,9 @@ def test_no_verb_has_more_options_than_a_screen_shows(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_spec_comes_first(verb: str) -> None:
     arguments = [item.metavar for item in command_of(verb).params if item.param_type_name == "argument"]
-    assert ("SPEC" in arguments) == (verb not in WITHOUT_SPEC)
-    assert verb in WITHOUT_SPEC or arguments[0] == "SPEC"
+    spec = "SPEC|TABLE" if verb in TAKES_TABLE else "SPEC"
+    assert (spec in arguments) == (verb not in WITHOUT_SPEC)
+    assert verb in WITHOUT_SPEC or arguments[0] == spec
 
 
 def test_every_option_that_repeats_takes_commas_too() -> None:
@@ -242,7 +247,9 @@ def test_an_old_verb_names_the_new_one(old: str) -> None:
         *(("plan", f"--{name}") for name in "timeout estimate party beside matrix report scratch".split()),
         ("anonymize", "--no-manifest-file"), ("report", "--evidence"), ("audit", "--view"), ("init", "--population"),
         ("release certify", "--out"), ("hierarchy", "--export"), ("publish positions", "--check"),
-        ("pipeline schema", "--audit"), ("explore", "--reveal"), ("pipeline dbt", "--project"),
+        ("pipeline schema", "--audit"), ("explore", "--reveal"), ("check", "--reveal"), ("check", "--earlier"),
+        ("check", "--person"), ("check", "--m"), ("plan", "--max-bytes"), ("anonymize", "--max-seconds"),
+        ("compare", "--max-seconds"), ("pipeline dbt", "--max-statements"), ("pipeline dbt", "--project"),
     ],
 )  # fmt: skip
 def test_an_old_option_names_the_new_one(verb: str, option: str) -> None:

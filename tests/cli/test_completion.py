@@ -63,9 +63,9 @@ def directory(tmp_path: Path) -> Path:
 def test_verbs_options_and_values(shell: str, directory: Path) -> None:
     verbs = completed(shell, "kanon-sql ", directory)
     assert all(verb in verbs for verb in VERBS)
-    options = completed(shell, "kanon-sql plan --ma", directory)
-    assert "--max-seconds" in options
-    assert "--max-statements" in options
+    options = completed(shell, "kanon-sql plan --f", directory)
+    assert "--fail-on-warning" in options
+    assert "--format" in options
     assert "--show" not in options
     values = completed(shell, "kanon-sql pipeline render visits.yml --dialect s", directory)
     assert all(name in values for name in ("snowflake", "spark", "sqlite"))
@@ -124,10 +124,10 @@ def test_completing_verbs_and_options_imports_nothing_heavy(directory: Path) -> 
         "heavy = {'duckdb', 'sqlglot', 'jinja2', 'ruamel'}\n"
         "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr))\n" + PROGRAM
     )
-    environment = {"_KANON_SQL_COMPLETE": "complete_bash", "COMP_WORDS": "kanon-sql plan --m", "COMP_CWORD": "2"}
+    environment = {"_KANON_SQL_COMPLETE": "complete_bash", "COMP_WORDS": "kanon-sql plan --f", "COMP_CWORD": "2"}
     done = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, **environment}, cwd=directory, capture_output=True,
         text=True, check=False,
     )  # fmt: skip
-    assert "--max-seconds" in done.stdout
+    assert "--fail-on-warning" in done.stdout
     assert done.stderr == "[]\n"

@@ -309,7 +309,7 @@ def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
     postgres.execute("ANALYZE people")
     code, said = run("pipeline", "estimate", str(file), "--format", "json")
     assert (code, json.loads(said)["rows"]) == (0, 4)
-    assert run("plan", str(file), "--max-bytes", "1B")[0] == 2
+    assert run("plan", str(file), "--set", "max_bytes=1B")[0] == 2
     code, said = run("plan", str(file), "--set", "scratch=inline", "--format", "json")
     assert (code, json.loads(said)["rows"]["suppressed"]) == (0, 1)
     assert run("check", str(file), "--table", "people")[0] == 1

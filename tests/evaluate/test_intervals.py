@@ -321,7 +321,7 @@ SLOW = "SELECT COUNT(*) AS n FROM range(100000000) AS a(x), range(100000000) AS 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["limit", "interrupt"])
 def test_a_cancelled_statement_ends_the_search_at_the_best_so_far(database: Database, how: str) -> None:
-    """As --max-seconds and Ctrl-C do it: the statement that runs is cancelled, and the best so far released."""
+    """As --set max_seconds and Ctrl-C do it: the statement that runs is cancelled, and the best so far released."""
     spec = crowd(database)
     wished = threading.Event()
     metrics: list[float] = []

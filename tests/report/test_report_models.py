@@ -175,7 +175,7 @@ def test_revealed_values_are_in_no_report(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(SPEC.replace("identifiers: [name]", ""))
     arguments = [tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--format", "json"]
-    shown = run("check", *arguments, "--table", "visits", "--reveal", "20", "-o", tmp_path / "check.html")
+    shown = run("check", *arguments, "--table", "visits", "--set", "reveal=20", "-o", tmp_path / "check.html")
     data = json.loads(shown.stdout)
     values = {str(value) for item in data["revealed"] for value in item["values"].values() if value is not None}
     assert values

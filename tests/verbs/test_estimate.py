@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-import typer
 
 import kanon_sql
 from kanon_sql.cli.options import size_in_bytes
@@ -38,7 +37,7 @@ def test_sizes(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "GB", "-1", "1 2", "1PB", "many"])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="number of bytes"):
+    with pytest.raises(ValueError, match="number of bytes"):
         size_in_bytes(text)
 
 

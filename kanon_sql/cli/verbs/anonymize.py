@@ -1,14 +1,27 @@
 """``anonymize``: publish a verified release, or nothing."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
-from kanon_sql.cli.options import FailOnWarning, MaxBytes, MaxSeconds, MaxStatements, SpecFile, listed, shown_of
+from kanon_sql.cli.given import MEMORY, drafted, need_database, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.options import (
+    DRAFT_KEYS,
+    LIMITS,
+    MAX_BYTES,
+    FailOnWarning,
+    K,
+    L,
+    QuasiIdentifiers,
+    SpecOrTable,
+    T,
+    listed,
+    shown_of,
+)
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import (
@@ -26,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["anonymize"]
 
-SHOWN = ("minimal", "distributions")
+SHOWN = ("minimal", "distributions", "spec")
 
 
 @verb(
@@ -34,14 +47,16 @@ SHOWN = ("minimal", "distributions")
     "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
     "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
     "kanon-sql anonymize spec.yml -d clinic.duckdb -o report.html",
-    "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
+    "kanon-sql anonymize spec.yml -d clinic.duckdb --set max_seconds=600",
+    "kanon-sql anonymize visits -d clinic.duckdb --quasi-identifiers age,zip --k 5",
     "kanon-sql anonymize files.yml",
     scratch=True,
     reports=True,
+    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS},
 )
 def anonymize(
     run: Session,
-    spec_file: SpecFile,
+    spec_or_table: SpecOrTable,
     manifest: Annotated[
         str | None,
         typer.Option(
@@ -61,13 +76,14 @@ def anonymize(
             callback=listed,
             autocompletion=one_of(*SHOWN),
             help="Show more: minimal (all k-minimal and locally minimal generalizations), distributions (rows by "
-            "label, before and after; this shows labels).",
+            "label, before and after; this shows labels), spec (what was drafted without one).",
         ),
     ] = None,
-    max_seconds: MaxSeconds = None,
-    max_statements: MaxStatements = None,
-    max_bytes: MaxBytes = None,
     fail_on_warning: FailOnWarning = False,
+    quasi_identifiers: QuasiIdentifiers = None,
+    k: K = None,
+    l: L = None,  # noqa: E741 - the name that the literature gives it
+    t: T = None,
 ) -> None:
     """Publish a verified anonymous release, or publish nothing.
 
@@ -78,15 +94,23 @@ def anonymize(
     file: it is read back and verified, and needs no database where the source is a file.
     Exit code 1 says that no generalization that meets the requirements was found:
     nothing was published. Ctrl-C publishes nothing.
+
+    Without a spec: name the table and its --quasi-identifiers; init drafts the spec, and
+    --show spec prints it. The release of visits is then visits_release.
     """
     from kanon_sql.cli.streams import kept_apart, with_streams, write_release
-    from kanon_sql.evaluate import Budget
     from kanon_sql.release import file_of, manifest_beside
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
     shown = shown_of(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
-    spec = load_spec(spec_file)
+    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
+    refuse_no_draft(run, "spec" in shown, roles)
+    budget = run.budget()
+    if roles:
+        spec, draft = _drafted(run, spec_or_table, roles)
+    else:
+        spec, draft = spec_given(run, spec_or_table), ""
     is_file = spec.release_file is not None
     in_database_only = manifest == "none"
     if is_file and in_database_only:
@@ -102,23 +126,26 @@ def anonymize(
     path = None
     if not in_database_only:
         # A file has its manifest next to it in any case.
-        path = manifest_path(manifest) or (None if is_file else _manifest_path(spec_file, spec))
+        directory = Path.cwd() if roles else Path(spec_or_table).absolute().parent
+        path = manifest_path(manifest) or (None if is_file else _manifest_path(directory, spec))
     if spec.source.table is not None or is_file:
         need_database(run.database)
     with with_streams(spec) as spec:
-        engine = run.connect(read_only=is_file)
-        run.keep_below(max_bytes, spec, "anonymize")
+        engine = run.engine or run.connect(read_only=is_file)
+        run.keep_below(spec, "anonymize")
         result = run_anonymize(
             engine,
             spec,
             timeout=run.timeout,
             report=run.report,
-            budget=Budget(max_seconds, max_statements),
+            budget=budget,
             all_minimal="minimal" in shown,
             details=run.report_file is not None,
             distributions="distributions" in shown,
             fail_on_warning=fail_on_warning,
         )
+        if roles:
+            result = print_drafted(run, result, spec, draft if "spec" in shown else None)
         with kept_apart(spec) as streams:
             if not (streams and run.quiet):
                 print_result(run, result, all_minimal="minimal" in shown)
@@ -134,7 +161,19 @@ def anonymize(
     exit_with(result.passed)
 
 
-def _manifest_path(spec_file: Path, spec: "Spec") -> Path:
-    """Beside the spec, named after the release, whatever characters that has."""
+def _drafted(run: Session, table: str, roles: Mapping[str, Any]) -> "tuple[Spec, str]":
+    """The spec that ``init`` drafts for a table, once the database is one that keeps a release."""
+    if run.database == MEMORY:
+        raise SpecError(
+            "a release in :memory: would vanish with this process; give a database with -d FILE, or write a spec with "
+            "kanon-sql init and publish a file: release: {file: out.parquet}"
+        )
+    if Path(table).suffix.lower() not in (".parquet", ".csv"):
+        need_database(run.database)
+    return drafted(run, run.connect(), "anonymize", table, roles)
+
+
+def _manifest_path(directory: Path, spec: "Spec") -> Path:
+    """In a directory, named after the release, whatever characters that has."""
     name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
-    return spec_file.absolute().parent / f"{name}.manifest.json"
+    return directory / f"{name}.manifest.json"

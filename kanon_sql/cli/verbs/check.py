@@ -1,15 +1,28 @@
-"""``check``: whether a table meets the requirements of a spec."""
+"""``check``: whether a table meets the requirements of a spec, or those on the command line."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec
-from kanon_sql.cli.options import CheckFormat, FailOnWarning, SpecFile
+from kanon_sql.cli.given import refuse_nothing_asked, roles_given, spec_given
+from kanon_sql.cli.options import (
+    ROLE_KEYS,
+    CheckFormat,
+    FailOnWarning,
+    K,
+    L,
+    QuasiIdentifiers,
+    SpecOrTable,
+    T,
+    unquoted,
+)
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_result, write_result_report
 from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.disclosure.invariance import Republication
 
 __all__ = ["check"]
 
@@ -18,14 +31,22 @@ __all__ = ["check"]
     "kanon-sql check spec.yml -d clinic.duckdb",
     "kanon-sql check spec.yml -d clinic.duckdb --rows",
     "kanon-sql check spec.yml -d clinic.duckdb --table visits",
-    "kanon-sql check spec.yml -d clinic.duckdb --reveal 5",
+    "kanon-sql check spec.yml -d clinic.duckdb --set reveal=5",
+    "kanon-sql check visits -d clinic.duckdb --quasi-identifiers age,zip --k 5",
     "kanon-sql check spec.yml -d clinic.duckdb --format junit -o check.xml",
     formats=CheckFormat,
     reports=True,
+    keys={
+        "reveal": "N: list N classes that violate a requirement, with their values",
+        "earlier": "an earlier version of the table; both then need to be m-invariant, with person and m",
+        "person": "the column with the person of every row, in both versions",
+        "m": "the m of m-invariance",
+        **ROLE_KEYS,
+    },
 )
 def check(
     run: Session,
-    spec_file: SpecFile,
+    spec_or_table: SpecOrTable,
     table: Annotated[
         str | None,
         typer.Option(
@@ -35,32 +56,11 @@ def check(
     rows: Annotated[
         bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
     ] = False,
-    reveal: Annotated[
-        int,
-        typer.Option(
-            "--reveal", metavar="N", min=0, help="List N classes that violate a requirement, with their values."
-        ),
-    ] = 0,
-    earlier: Annotated[
-        str | None,
-        typer.Option(
-            "--earlier",
-            metavar="TABLE",
-            show_default=False,
-            help="An earlier version of the table; both then need to be m-invariant. With --person and --m.",
-        ),
-    ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(
-            "--person", metavar="COLUMN", show_default=False, help="The person of every row, in both versions."
-        ),
-    ] = None,
-    m: Annotated[
-        int | None,
-        typer.Option("--m", metavar="M", min=1, show_default=False, help="The m of m-invariance."),
-    ] = None,
     fail_on_warning: FailOnWarning = False,
+    quasi_identifiers: QuasiIdentifiers = None,
+    k: K = None,
+    l: L = None,  # noqa: E741 - the name that the literature gives it
+    t: T = None,
 ) -> None:
     """Say whether a table meets the requirements of a spec.
 
@@ -69,24 +69,26 @@ def check(
     read-only; a comparison with a population may create temporary tables. Exit code 1 says
     that a requirement is not met.
 
-    A table that changed and is to be published again: --earlier, --person and --m check
-    that it is m-invariant with its earlier version. Both are internal tables, generalized,
-    with the person of every row.
+    Without a spec: name the table, its --quasi-identifiers, and --k, --l or --t. Columns that
+    are not named are not checked; a warning lists them.
+
+    A table that changed and is to be published again: --set earlier=TABLE,person=COLUMN,m=M
+    checks that it is m-invariant with its earlier version. Both are internal tables,
+    generalized, with the person of every row.
     """
-    from kanon_sql.disclosure.invariance import Republication
     from kanon_sql.verbs.check import check as run_check
 
-    republication = None
-    if earlier is not None and person is not None and m is not None:
-        republication = Republication(earlier, person, m)
-    elif (earlier, person, m) != (None, None, None):
-        raise SpecError("--earlier, --person and --m belong together; give all three")
-    spec = load_spec(spec_file)
-    engine = run.connect(read_only=True, scratch=None if spec.compares_with_population else "inline")
+    reveal = run.number("reveal", 0, 0)
+    republication = _republication(run)
+    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
+    refuse_nothing_asked(roles)
+    spec = None if roles else spec_given(run, spec_or_table)
+    lasting = spec is not None and spec.compares_with_population
+    engine = run.connect(read_only=True, scratch=None if lasting else "inline")
     result = run_check(
         engine,
-        spec,
-        table,
+        spec_or_table if spec is None else spec,
+        table=table,
         count_rows=rows,
         reveal=reveal,
         republication=republication,
@@ -94,6 +96,7 @@ def check(
         report=run.report,
         details=run.report_file is not None,
         fail_on_warning=fail_on_warning,
+        **roles,
     )
     if run.format in ("text", "json"):
         print_result(run, result)
@@ -104,3 +107,19 @@ def check(
         run.echo(PIPELINES[run.format](result))
     write_result_report(run, result)
     exit_with(result.passed)
+
+
+def _republication(run: Session) -> "Republication | None":
+    """The version that the table is to be m-invariant with.
+
+    Raises:
+        SpecError: a part of what names it is missing.
+    """
+    from kanon_sql.disclosure.invariance import Republication
+
+    earlier, person, m = run.one("earlier"), run.one("person"), run.one("m")
+    if earlier is not None and person is not None and m is not None:
+        return Republication(earlier, unquoted(person), run.number("m", 1, 1))
+    if (earlier, person, m) != (None, None, None):
+        raise SpecError("--set earlier, person and m belong together; give all three")
+    return None

@@ -7,7 +7,7 @@ import typer
 
 from kanon_sql.cli.complete import paths
 from kanon_sql.cli.given import load_spec, need_database
-from kanon_sql.cli.options import CompareFormat, MaxSeconds, MaxStatements, listed, numbers
+from kanon_sql.cli.options import LIMITS, CompareFormat, listed, numbers
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import exit_with, print_found, write_report
@@ -28,6 +28,7 @@ __all__ = ["compare"]
     scratch=True,
     formats=CompareFormat,
     reports=True,
+    keys=LIMITS,
 )
 def compare(
     run: Session,
@@ -69,8 +70,6 @@ def compare(
             help="Measure how well a classifier trained on each release predicts this column.",
         ),
     ] = None,
-    max_seconds: MaxSeconds = None,
-    max_statements: MaxStatements = None,
 ) -> None:
     """Compare specs, k, recodings or columns: what privacy costs.
 
@@ -79,14 +78,12 @@ def compare(
     one of them at least no generalization was found; what a spec cannot have is listed with the reason
     and does not count. Limits hold for each run.
     """
-    from kanon_sql.evaluate import Budget
     from kanon_sql.verbs.compare import compare as run_compare
 
     wanted, counts = _numbers("--k 2,5,10", ks), _numbers("--columns 1,2,3", columns)
     specs = _named(spec_files)
     need_database(run.database)
     engine = run.connect(read_only=True)
-    budget = Budget(max_seconds, max_statements)
     found = run_compare(
         engine,
         specs,
@@ -95,7 +92,7 @@ def compare(
         columns=counts,
         classify=classify,
         timeout=run.timeout,
-        budget=budget,
+        budget=run.budget(),
         report=run.report,
     )
     run.close()

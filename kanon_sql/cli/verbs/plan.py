@@ -5,15 +5,27 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.given import load_spec
-from kanon_sql.cli.options import FailOnWarning, MaxBytes, MaxSeconds, MaxStatements, SpecFile, listed, shown_of
+from kanon_sql.cli.given import drafted, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.options import (
+    DRAFT_KEYS,
+    LIMITS,
+    MAX_BYTES,
+    FailOnWarning,
+    K,
+    L,
+    QuasiIdentifiers,
+    SpecOrTable,
+    T,
+    listed,
+    shown_of,
+)
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import INTERRUPTED, Session
 from kanon_sql.cli.written import exit_with, print_result, refuse_unshown, write_result_report
 
 __all__ = ["plan"]
 
-SHOWN = ("nodes", "minimal", "matrix", "bound", "distributions")
+SHOWN = ("nodes", "minimal", "matrix", "bound", "distributions", "spec")
 
 
 @verb(
@@ -21,13 +33,15 @@ SHOWN = ("nodes", "minimal", "matrix", "bound", "distributions")
     "kanon-sql plan spec.yml -d clinic.duckdb --show minimal --format json",
     "kanon-sql plan spec.yml -d clinic.duckdb --show nodes,matrix",
     "kanon-sql plan spec.yml -d clinic.duckdb --compare-recoding local",
-    "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30 -o plan.html",
+    "kanon-sql plan spec.yml -d clinic.duckdb --set max_seconds=30 -o plan.html",
+    "kanon-sql plan visits -d clinic.duckdb --quasi-identifiers age,zip --k 5",
     scratch=True,
     reports=True,
+    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS},
 )
 def plan(
     run: Session,
-    spec_file: SpecFile,
+    spec_or_table: SpecOrTable,
     show: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,7 +53,7 @@ def plan(
             help="Show more: nodes (what is known about each node, and why), minimal (all k-minimal and locally "
             "minimal generalizations), matrix (Samarati's distance matrix for classes below k; small tables only), "
             "bound (a lower bound on the loss of a local recoding), distributions (rows by label, before and after; "
-            "this shows labels).",
+            "this shows labels), spec (what was drafted without one).",
         ),
     ] = None,
     compare_recoding: Annotated[
@@ -50,10 +64,11 @@ def plan(
             help="Also report the loss of another recoding, or none; quick: local, where it takes a second.",
         ),
     ] = "quick",
-    max_seconds: MaxSeconds = None,
-    max_statements: MaxStatements = None,
-    max_bytes: MaxBytes = None,
     fail_on_warning: FailOnWarning = False,
+    quasi_identifiers: QuasiIdentifiers = None,
+    k: K = None,
+    l: L = None,  # noqa: E741 - the name that the literature gives it
+    t: T = None,
 ) -> None:
     """Search for the best generalization and show what it costs.
 
@@ -62,6 +77,9 @@ def plan(
     they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization
     that meets the requirements was found.
 
+    Without a spec: name the table and its --quasi-identifiers; init drafts the spec, and
+    --show spec prints it.
+
     Ctrl-C during the search shows the best generalization so far, with exit code 130; a
     second Ctrl-C ends at once.
     """
@@ -69,15 +87,22 @@ def plan(
 
     shown = shown_of(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
-    spec = load_spec(spec_file)
-    engine = run.connect(read_only=True)
-    run.keep_below(max_bytes, spec, "plan")
+    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
+    refuse_no_draft(run, "spec" in shown, roles)
+    budget = run.budget(patient=True)
+    if roles:
+        engine = run.connect(read_only=True)
+        spec, draft = drafted(run, engine, "plan", spec_or_table, roles)
+    else:
+        spec, draft = spec_given(run, spec_or_table), ""
+        engine = run.connect(read_only=True)
+    run.keep_below(spec, "plan")
     result = run_plan(
         engine,
         spec,
         timeout=run.timeout,
         report=run.report,
-        budget=run.patient_budget(max_seconds, max_statements),
+        budget=budget,
         explain="nodes" in shown,
         all_minimal="minimal" in shown,
         matrix="matrix" in shown,
@@ -87,6 +112,8 @@ def plan(
         distributions="distributions" in shown,
         fail_on_warning=fail_on_warning,
     )
+    if roles:
+        result = print_drafted(run, result, spec, draft if "spec" in shown else None)
     print_result(run, result, all_minimal="minimal" in shown)
     write_result_report(run, result)
     if run.interrupts.pressed and result.stopped is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories
-from kanon_sql.cli.options import MaxSeconds, MaxStatements, SpecFile
+from kanon_sql.cli.options import LIMITS, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.cli.written import print_found, print_json
@@ -21,6 +21,7 @@ __all__ = ["dbt"]
     group="pipeline",
     scratch=True,
     product=None,
+    keys=LIMITS,
 )
 def dbt(
     run: Session,
@@ -45,8 +46,6 @@ def dbt(
             "If not given, it is declared as a source.",
         ),
     ] = None,
-    max_seconds: MaxSeconds = None,
-    max_statements: MaxStatements = None,
 ) -> None:
     """Write a release into a dbt project: models, seeds and tests.
 
@@ -56,14 +55,12 @@ def dbt(
     package kanon_sql. Exit code 1 says that no generalization that meets the requirements
     was found: nothing was written.
     """
-    from kanon_sql.evaluate import Budget
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.dbt import dbt as run_dbt
 
     spec = Spec.load(spec_file)
     engine = run.connect(read_only=True)
-    budget = Budget(max_seconds, max_statements)
-    result = run_dbt(engine, spec, project, source=source, timeout=run.timeout, report=run.report, budget=budget)
+    result = run_dbt(engine, spec, project, source=source, timeout=run.timeout, report=run.report, budget=run.budget())
     run.close()
     if run.format == "json":
         print_json(run, result.to_dict())

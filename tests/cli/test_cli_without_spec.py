@@ -1,0 +1,210 @@
+"""Verbs of the command line that are given a table and roles in the place of a spec."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from kanon_sql.spec import Spec
+from tests.support.command_line import SECRET, VERBS, command_of, refused, run
+
+ON = ("-d", "clinic.duckdb")
+ROLES = ("--quasi-identifiers", "age,zip")
+
+
+def rows_of(query: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect("clinic.duckdb", read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def classes_of(rows: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], Counter[Any]]:
+    found: dict[tuple[Any, ...], Counter[Any]] = defaultdict(Counter)
+    for *known, value in rows:
+        found[tuple(known)][value] += 1
+    return found
+
+
+def smallest(rows: list[tuple[Any, ...]]) -> tuple[int, int]:
+    """The k and the l of a table, by definition."""
+    found = classes_of(rows).values()
+    return min(own.total() for own in found), min(len(own) for own in found)
+
+
+def change(statement: str) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute(statement)
+
+
+# --- check -----------------------------------------------------------------------------------
+
+
+def test_check_measures_what_it_is_asked_for(clinic: Path) -> None:
+    rows = rows_of("SELECT age, zip, diagnosis FROM visits")
+    k, values = smallest(rows)
+    assert (k, values) == (1, 1)
+    kept = rows_of(f"SELECT age, zip, diagnosis FROM visits WHERE zip <> '{SECRET}'")
+    k, values = smallest(kept)
+    change(f"CREATE TABLE kept AS SELECT * FROM visits WHERE zip <> '{SECRET}'")
+    for asked_k, asked_l in ((k, values), (k + 1, values), (k, values + 1)):
+        result = run("check", "kept", *ON, *ROLES, "--k", asked_k, "--l", f"diagnosis:{asked_l}", "--format", "json")
+        data = json.loads(result.stdout)
+        assert data["achieved"]["k_anonymity"]["k"] == k
+        assert data["achieved"]["distinct_l_diversity(diagnosis)"]["l"] == values
+        holds = asked_k <= k and asked_l <= values
+        assert (data["verdict"] == "pass", result.exit_code) == (holds, 0 if holds else 1)
+    assert run("check", "visits", *ON, *ROLES, "--k", "2").exit_code == 1
+
+
+@pytest.mark.parametrize("share", [0.05, 0.9])
+def test_check_compares_classes_with_the_table(clinic: Path, share: float) -> None:
+    change(f"CREATE TABLE kept AS SELECT * FROM visits WHERE zip <> '{SECRET}'")
+    rows = rows_of("SELECT age, zip, diagnosis FROM kept")
+    whole = Counter(value for *_, value in rows)
+    distances = [
+        sum(abs(own[value] / own.total() - whole[value] / len(rows)) for value in whole) / 2
+        for own in classes_of(rows).values()
+    ]
+    change("COPY kept TO 'kept.parquet'")
+    for table in ("kept", "kept.parquet"):
+        result = run("check", table, *ON, *ROLES, "--t", f"diagnosis:{share}", "--format", "json")
+        data = json.loads(result.stdout)
+        assert data["achieved"]["t_closeness(diagnosis)"]["t"] == pytest.approx(max(distances))
+        assert result.exit_code == (0 if max(distances) <= share else 1)
+
+
+def test_check_counts_persons_by_the_unit_that_is_named(clinic: Path) -> None:
+    change("CREATE TABLE twice AS SELECT 1 AS age, 'x' AS zip, i % 3 AS person FROM range(60) AS t(i)")
+    assert run("check", "twice", *ON, *ROLES, "--k", "5").exit_code == 0
+    result = run("check", "twice", *ON, *ROLES, "--k", "5", "--set", "unit=person", "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["achieved"]["k_anonymity"]["k"]) == (1, 3)
+
+
+def test_check_says_which_columns_were_not_looked_at(clinic: Path) -> None:
+    for more, exit_code in (((), 0), (("--fail-on-warning",), 1)):
+        change("CREATE OR REPLACE TABLE held AS SELECT 1 AS age, 'x' AS zip, 'n' || i AS name FROM range(9) AS t(i)")
+        result = run("check", "held", *ON, *ROLES, "--k", "5", *more)
+        assert "name: the spec does not name this column" in " ".join(result.stdout.split())
+        assert result.exit_code == exit_code
+
+
+def test_names_with_commas_and_colons(clinic: Path) -> None:
+    change('CREATE TABLE odd AS SELECT 1 AS "last, first", 2 AS "a:b", i % 2 AS "c:d" FROM range(8) AS t(i)')
+    roles = ("--quasi-identifiers", '"last, first",a:b', "--l", '"c:d":2')
+    assert run("check", "odd", *ON, *roles).exit_code == 0
+    assert "c:d" in refused(run("check", "odd", *ON, *roles, "--l", "c:d:3"), 2)
+
+
+# --- plan and anonymize ----------------------------------------------------------------------
+
+
+def test_anonymize_publishes_what_it_is_asked_for(clinic: Path) -> None:
+    result = run("anonymize", "visits", *ON, *ROLES, "--k", "7", "--l", "diagnosis:2")
+    assert result.exit_code == 0, result.output
+    k, values = smallest(rows_of("SELECT age, zip, diagnosis FROM visits_release"))
+    assert k >= 7
+    assert values >= 2
+    said = " ".join(result.stdout.split())
+    assert "only age, zip, diagnosis are released; --show spec prints it" in said
+    assert json.loads(Path("visits_release.manifest.json").read_text())["spec"]["release"] == "visits_release"
+    assert run("anonymize", "visits", *ON, *ROLES, "--k", "9").exit_code == 0  # its own release is replaced
+
+
+def test_the_spec_that_is_shown_is_the_one_that_was_used(clinic: Path) -> None:
+    roles = (*ROLES, "--k", "7", "--l", "diagnosis:2", "--set", "identifiers=name")
+    shown = run("plan", "visits", *ON, *roles, "--show", "spec").stdout
+    text = shown[: shown.index("\nPASS")]
+    drafted = Spec.parse(text)
+    asked = drafted.to_dict()["privacy"]
+    assert [next(iter(item)) for item in asked] == ["k_anonymity", "l_diversity"]
+    assert (asked[0]["k_anonymity"]["k"], asked[1]["l_diversity"]["l"]) == (7, 2)
+    assert list(drafted.quasi_identifiers) == ["age", "zip"]
+    assert drafted.identifiers == ("name",)
+    Path("drafted.yml").write_text(text)
+    of_spec, of_roles = (
+        json.loads(run("plan", *words, *ON, "--format", "json").stdout)
+        for words in (("drafted.yml",), ("visits", *roles))
+    )
+    assert (of_spec["node"], of_spec["achieved"]) == (of_roles["node"], of_roles["achieved"])
+
+
+def test_plan_writes_nothing(clinic: Path) -> None:
+    assert run("plan", "visits", *ON, *ROLES, "--k", "5").exit_code == 0
+    assert rows_of("SELECT count(*) FROM duckdb_tables()") == [(1,)]
+    assert not list(Path().glob("*.manifest.json"))
+
+
+def test_a_table_that_is_there_is_not_replaced(clinic: Path) -> None:
+    change("CREATE TABLE visits_release AS SELECT 1 AS precious")
+    assert "did not publish" in refused(run("anonymize", "visits", *ON, *ROLES, "--k", "5"), 2)
+    assert rows_of("FROM visits_release") == [(1,)]
+
+
+# --- What is refused -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("check", "visits", *ROLES),
+            "nothing was asked for; say what must hold: --k 5, --l diagnosis:3 or --t diagnosis:0.3",
+        ),
+        (("check", "visits", "--k", "5"), "--k: expected --quasi-identifiers too"),
+        (("plan", "visits", "--set", "unit=name"), "--set unit: expected --quasi-identifiers too"),
+        (("check", "visits"), "for a table, say what others may know"),
+        (("plan", "visits.parquet"), "for a table, say what others may know"),
+        (("check", "spec.yml", "--k", "50"), "--k: spec.yml is a spec, which says this itself; change it there"),
+        (("check", "nowhere.yml", *ROLES, "--k", "5"), "--quasi-identifiers, --k: nowhere.yml is a spec"),
+        (("anonymize", "spec.yml", "--l", "diagnosis:3"), "--l: spec.yml is a spec"),
+        (("plan", "spec.yml", "--set", "keep=diagnosis"), "--set keep: spec.yml is a spec"),
+        (("check", "visits", *ROLES, "--k", "5", "--table", "other"), "two tables are named"),
+        (("check", "visits", *ROLES, "--l", "diagnosis"), "--l: expected a column and its number, such as diagnosis:3"),
+        (("check", "visits", *ROLES, "--l", "diagnosis:2.5"), "--l: expected a column and its number"),
+        (("check", "visits", *ROLES, "--l", ":2"), "--l: expected a column and its number"),
+        (("check", "visits", *ROLES, "--t", "diagnosis:nan"), "such as diagnosis:0.3, got 'diagnosis:nan'"),
+        (("check", "visits", *ROLES, "--t", "diagnosis:-1"), "--t: expected a column and its number"),
+        (("check", "visits", *ROLES, "--l", "diagnosis:1"), "every table satisfies l = 1; give at least 2"),
+        (("check", "visits", *ROLES, "--t", "diagnosis:1"), "every table satisfies t = 1"),
+        (("check", "visits", *ROLES, "--l", "diagnosis:3,diagnosis:2"), "column 'diagnosis' has two numbers"),
+        (("check", "visits", *ROLES, "--k", "5", "--set", "unit=nam"), "there is no column 'nam'"),
+        (("check", "visits", *ROLES, "--k", "5", "--set", "unit=nam"), "did you mean 'name'"),
+        (("check", "visits", "--quasi-identifiers", "agee", "--k", "5"), "did you mean 'age'"),
+        (("check", "visits", *ROLES, "--l", "diagnosi:2"), "did you mean 'diagnosis'"),
+        (("check", "visits", *ROLES, "--l", "age:2"), "column 'age' is also under quasi_identifiers"),
+        (("plan", "visits", "--quasi-identifiers", "agee"), "did you mean 'age'"),
+        (("anonymize", "visits", *ROLES, "--t", "diagnosi:0.3"), "did you mean 'diagnosis'"),
+        (("plan", "other", *ROLES), "no table or view 'other'"),
+        (("plan", "visits", *ROLES, "--set", "max_bytes=1GB"), "write the spec with kanon-sql init, and give it here"),
+        (("plan", "spec.yml", "--show", "spec"), "leave it out where one is given"),
+        (("plan", "visits", *ROLES, "--show", "spec", "--format", "json"), "--show spec is text"),
+    ],
+)
+def test_what_cannot_stand_for_a_spec(clinic: Path, words: tuple[str, ...], said: str) -> None:
+    result = run(*words, *ON)
+    assert said in refused(result, 2)
+    assert result.stdout == ""
+    assert SECRET not in result.output
+
+
+def test_a_table_that_is_not_there(clinic: Path) -> None:
+    assert "no table or view 'other' in clinic.duckdb" in refused(run("check", "other", *ON, *ROLES, "--k", "5"), 3)
+    assert "there is no database file" in refused(run("check", "visits", "-d", "no.duckdb", *ROLES, "--k", "5"), 3)
+    assert "would vanish" in refused(run("anonymize", "visits", *ROLES, "--k", "5"), 2)
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "anonymize"])
+def test_the_help_says_that_a_table_will_do(verb: str) -> None:
+    said = run(verb, "--help", env={"COLUMNS": "80"}).stdout
+    assert "SPEC|TABLE" in said
+    assert re.search(r"^Without a spec:$", said, re.MULTILINE)
+
+
+def test_no_other_verb_has_roles() -> None:
+    options = {verb: {name for item in command_of(verb).params for name in item.opts} for verb in VERBS}
+    assert {verb for verb in VERBS if "--l" in options[verb]} == {"check", "plan", "anonymize"}
