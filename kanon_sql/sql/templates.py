@@ -1,8 +1,7 @@
-"""Find and render the SQL templates, and refuse anything unsafe in them.
+"""Render the SQL templates, and refuse anything unsafe in them.
 
-Templates live in ``sql_templates/<room>/<name>.sql.j2``: inside the installed package,
-or in the checkout beside it; those of attacks from outside
-in directories that were added. A ``{{ value }}`` must have gone through a filter
+Templates live in ``sql_templates/<room>/``, as :mod:`kanon_sql.sql.template_files` finds them; those of attacks from
+outside in directories that were added. A ``{{ value }}`` must have gone through a filter
 (``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
 What a template, a macro or a ``set`` block writes is SQL, since all that is in it was checked.
 
@@ -18,12 +17,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
+from jinja2 import Environment, StrictUndefined, TemplateNotFound
 from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
-from kanon_sql.sql.compiled import TemplateBytecodeCache
 from kanon_sql.sql.python_deadline import checkpoint
+from kanon_sql.sql.template_files import SUFFIX, TemplateBytecodeCache, TemplateLoader, names_in, template_directory
 from kanon_sql.sql.text import (
     Relation,
     Sql,
@@ -46,33 +45,10 @@ from kanon_sql.sql.text import (
     words,
 )
 
-__all__ = ["add_template_directory", "remove_template_directory", "render", "template_directory", "template_names"]
+__all__ = ["add_template_directory", "remove_template_directory", "render"]
 
-_SUFFIX = ".sql.j2"
 _ADDED: list[Path] = []
 """Directories besides the package's own."""
-
-
-def template_directory() -> Path:
-    """Where the templates are.
-
-    Raises:
-        TemplateError: neither the package nor the checkout has them.
-    """
-    package = Path(__file__).resolve().parent.parent
-    for candidate in (package / "sql_templates", package.parent / "sql_templates"):
-        if candidate.is_dir():
-            return candidate
-    raise TemplateError("the SQL templates are missing from this installation of kanon_sql; reinstall the package")
-
-
-def template_names() -> list[str]:
-    """The names of the package's templates, such as ``frequency/raw``, sorted."""
-    return _names_in(template_directory())
-
-
-def _names_in(root: Path) -> list[str]:
-    return sorted(path.relative_to(root).as_posix().removesuffix(_SUFFIX) for path in root.rglob(f"*{_SUFFIX}"))
 
 
 def add_template_directory(path: str | Path) -> None:
@@ -85,15 +61,15 @@ def add_template_directory(path: str | Path) -> None:
         path: the directory; ``own/rare.sql.j2`` in it is the template ``own/rare``.
 
     Raises:
-        TemplateError: it has no templates, or one by a name that there is already.
+        TemplateError: it has no templates, or one by a name that there is already, or that is not looked for there.
     """
     root = Path(path).resolve()
     if root in _ADDED:
         return
-    names = _names_in(root)
+    names = names_in(root)
     if not names:
-        raise TemplateError(f"{path}: there is no template in it; expected files that end in {_SUFFIX}")
-    known = {name for directory in (template_directory(), *_ADDED) for name in _names_in(directory)}
+        raise TemplateError(f"{path}: there is no template in it; expected files that end in {SUFFIX}")
+    known = {name for directory in (template_directory(), *_ADDED) for name in names_in(directory)}
     taken = [name for name in names if name in known]
     if taken:
         raise TemplateError(f"{path}: there is already a template {', '.join(map(repr, taken))}; rename yours")
@@ -132,7 +108,7 @@ class _Environment(Environment):
 @cache
 def _environment() -> Environment:
     environment = _Environment(
-        loader=FileSystemLoader([template_directory(), *_ADDED]),
+        loader=TemplateLoader([template_directory(), *_ADDED]),
         undefined=StrictUndefined,
         finalize=_only_sql,
         trim_blocks=True,
@@ -254,7 +230,7 @@ def _remembered(environment: Environment, asked: _Asked) -> Sql:
 
 def _rendered(environment: Environment, name: str, context: dict[str, Any]) -> Sql:
     try:
-        text = environment.get_template(f"{name}{_SUFFIX}").render(**context)
+        text = environment.get_template(name).render(**context)
     except TemplateNotFound as error:
         raise TemplateError(f"there is no SQL template {name!r}") from error
     except JinjaError as error:

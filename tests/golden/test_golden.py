@@ -33,7 +33,7 @@ from kanon_sql.engines.backends import sqlite as sqlite_backend
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import templates
 from kanon_sql.sql.dialects import DIALECTS, dialect_named
-from kanon_sql.sql.templates import template_names
+from kanon_sql.sql.template_files import template_names
 from tests.golden.differences import differences_file, explained
 from tests.golden.files import Block, as_file, expanded, read, shortened
 from tests.golden.statements import parsed, spec_of, statements
@@ -223,7 +223,7 @@ def test_every_template_is_in_the_files(monkeypatch: pytest.MonkeyPatch) -> None
     original = templates.Environment.get_template
 
     def noted(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        used.add(name.removesuffix(".sql.j2"))
+        used.add(name)
         return original(self, name, *args, **kwargs)
 
     monkeypatch.setattr(templates.Environment, "get_template", noted)

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from kanon_sql.sql.template_files import names_in
 from tests import ROOT
 
 RENDER_ALL = """
-from kanon_sql.sql.templates import template_directory, template_names, _environment
+from kanon_sql.sql.template_files import template_directory, template_names
+from kanon_sql.sql.templates import _environment
 import json
 for name in template_names():
-    _environment().get_template(f"{name}.sql.j2")
+    _environment().get_template(name)
 print(json.dumps([str(template_directory()), template_names()]))
 """
 
@@ -42,8 +44,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     run(python, "-m", "pip", "install", "--quiet", str(wheel), cwd=tmp_path)
     directory, names = json.loads(run(python, "-c", RENDER_ALL, cwd=tmp_path))
     assert Path(directory).is_relative_to(tmp_path / "venv")
-    expected = (ROOT / "sql_templates").rglob("*.sql.j2")
-    assert names == sorted(str(path.relative_to(ROOT / "sql_templates")).removesuffix(".sql.j2") for path in expected)
+    assert names == names_in(ROOT / "sql_templates")
     output = run(str(tmp_path / "venv" / "bin" / "kanon-sql"), "demo", "--format", "json", cwd=tmp_path)
     assert json.loads(output)["verdict"] == "pass"
     spec = str(tmp_path / "demo.yml")

@@ -47,7 +47,7 @@ def again() -> str:
 
 def test_a_template_is_compiled_once_for_all_processes(room: Path, compiled: list[str | None]) -> None:
     assert [again(), again()] == ["SELECT 1 AS a", "SELECT 1 AS a"]
-    assert compiled == ["own/one.sql.j2"]
+    assert compiled == ["own/one"]
 
 
 def test_a_template_that_changed_is_compiled_anew(room: Path) -> None:
@@ -60,7 +60,7 @@ def test_filters_that_changed_compile_anew(
     room: Path, compiled: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again()
-    monkeypatch.setattr("kanon_sql.sql.compiled._filters", lambda: b"others")
+    monkeypatch.setattr("kanon_sql.sql.template_files._filters", lambda: b"others")
     again()
     assert len(compiled) == 2
 
@@ -68,7 +68,7 @@ def test_filters_that_changed_compile_anew(
 @pytest.mark.parametrize("length", [0, 3, 30, -1])
 def test_a_damaged_file_is_passed_over(room: Path, length: int) -> None:
     again()
-    kept = Path(cache_from_source(str(room / "one.sql.j2")))
+    kept = Path(cache_from_source(str(room / "own.one.j2")))
     kept.write_bytes(kept.read_bytes()[:length])
     assert again() == "SELECT 1 AS a"
 
@@ -95,4 +95,4 @@ def test_what_cannot_be_written_whole_leaves_nothing(room: Path, monkeypatch: py
 
 def test_whoever_may_read_the_templates_may_read_what_was_made_of_them(room: Path) -> None:
     again()
-    assert Path(cache_from_source(str(room / "one.sql.j2"))).stat().st_mode & 0o444 == 0o444
+    assert Path(cache_from_source(str(room / "own.one.j2"))).stat().st_mode & 0o444 == 0o444

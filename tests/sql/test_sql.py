@@ -23,7 +23,8 @@ from kanon_sql.sql.dialects import DIALECTS, dialect_named
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.statement import Compiler, Statement, redact, separated
-from kanon_sql.sql.templates import render, template_names
+from kanon_sql.sql.template_files import SUFFIX, template_directory, template_names
+from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, identifier, literal, slot
 from kanon_sql.verbs.certify import optimality
 from tests.support.suppressions import suppressing
@@ -62,11 +63,10 @@ def test_a_template_that_could_splice_is_refused(scratch: Path, text: str, messa
 
 
 def test_lines_of_templates_can_be_read() -> None:
-    directory = templates.template_directory()
     long = [
-        f"{name}:{number}"
-        for name in template_names()
-        for number, line in enumerate((directory / f"{name}.sql.j2").read_text("utf-8").splitlines(), 1)
+        f"{file}:{number}"
+        for file in template_directory().rglob(f"*{SUFFIX}")
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
         if len(line) > 120
     ]
     assert long == []
@@ -339,7 +339,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     original = templates.Environment.get_template
 
     def noted(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        names.add(name.removesuffix(".sql.j2"))
+        names.add(name)
         return original(self, name, *args, **kwargs)
 
     monkeypatch.setattr(templates.Environment, "get_template", noted)
