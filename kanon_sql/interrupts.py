@@ -24,7 +24,7 @@ SIGNALS = (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signa
 GRACE = 0.3
 """Seconds that the main thread has to get on by itself; most drivers return sooner."""
 
-PATIENCE = 5
+GRACE_PERIODS = 5
 """This many times it has them after SIGTERM, until the signal is as good as a second one."""
 
 
@@ -55,7 +55,7 @@ class Interrupts:
         return self._terminated
 
     @property
-    def wished(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether Ctrl-C was pressed once: who presses again will not wait for what is done about the first time.
 
         Raises:
@@ -72,7 +72,7 @@ class Interrupts:
         return max(self._seen, self._handled)
 
     @contextmanager
-    def patience(self) -> Iterator[None]:
+    def deferred(self) -> Iterator[None]:
         """Inside, the first signal raises nothing: it cancels the running statement, and is remembered.
 
         An exception raised in the middle of a driver would cost the connection, and with it the
@@ -118,7 +118,7 @@ class Interrupts:
             if self._over.wait(GRACE):
                 return
             rounds += 1
-            if self._terminated and rounds == PATIENCE and self._patient:  # no statement runs, and none will soon
+            if self._terminated and rounds == GRACE_PERIODS and self._patient:  # no statement runs, and none will soon
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def _cancel_while_stuck(self) -> None:

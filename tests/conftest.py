@@ -103,7 +103,7 @@ class Database:
         """Run a statement that makes no macro, and say so: else an engine would list all functions, for 25 ms."""
         done = self._connection.execute(sql, cells)
         if (known := _OF_CONNECTIONS.get(self._connection)) is not None:
-            known.begun += 1
+            known.transactions += 1
         return done
 
     def clear(self) -> bool:

@@ -48,8 +48,8 @@ def load_spec(path: Path) -> Spec:
 
     spec = Spec.load(path)
     if not spec.source.given:
-        said = "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}"
-        raise SpecError([Problem(said, str(path), 1, 1)])
+        message = "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}"
+        raise SpecError([Problem(message, str(path), 1, 1)])
     return spec
 
 
@@ -162,17 +162,17 @@ def roles_given(
         SpecError: a spec was given too, or it is not said which columns are quasi-identifiers.
     """
     asked = {"--quasi-identifiers": quasi_identifiers, "--k": k, "--l": l, "--t": t}
-    said = [option for option, value in asked.items() if value]
-    said += [f"--set {key}" for key in DRAFT_KEYS if key in run.own]
-    if not said:
+    passed = [option for option, value in asked.items() if value]
+    passed += [f"--set {key}" for key in DRAFT_KEYS if key in run.own]
+    if not passed:
         return {}
     if _names_a_spec(given):
         raise SpecError(
-            f"{', '.join(said)}: {given} is a spec, which says this itself; change it there, or name a table instead"
+            f"{', '.join(passed)}: {given} is a spec, which says this itself; change it there, or name a table instead"
         )
     if not quasi_identifiers:
         raise SpecError(
-            f"{', '.join(said)}: expected --quasi-identifiers too, the columns that others may know of a person"
+            f"{', '.join(passed)}: expected --quasi-identifiers too, the columns that others may know of a person"
         )
     roles = {
         "quasi_identifiers": quasi_identifiers,

@@ -189,10 +189,10 @@ def verb(
         defaults = {item.name: item.default for item in extra}
 
         def call(context: typer.Context, **given: Any) -> None:
-            said = {item: given.pop(item, default) for item, default in defaults.items()}
-            verbose, quiet = said["verbose"], said["quiet"]
+            extras = {item: given.pop(item, default) for item, default in defaults.items()}
+            verbose, quiet = extras["verbose"], extras["quiet"]
             with session(quiet=quiet, verbose=verbose, spec=given.get("spec_file")) as run:
-                asked = Asked(context, said, settable, formats, product, reports)
+                asked = Asked(context, extras, settable, formats, product, reports)
                 with run.takes(asked):
                     function(run, **given)
 

@@ -57,7 +57,7 @@ class Questions:
         def of(role: str) -> list[str]:
             return [item.profile.name for item in found if item.role == role]
 
-        self._say(
+        self._print(
             f"An empty answer takes what stands in brackets; {NONE} is no column, and commas stand between several."
         )
         question = "Which column identifies the person, if a person has several rows?"
@@ -89,7 +89,7 @@ class Questions:
             table.add_row(shown(item.profile.name), f"{item.profile.distinct:,}", role, shown(item.reason))
         self.run.console.print(table)
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self.run.console.print(text, soft_wrap=True)
 
     def _columns(
@@ -135,4 +135,4 @@ class Questions:
             try:
                 return read(text)
             except ValueError as error:
-                self._say(str(error))
+                self._print(str(error))

@@ -52,7 +52,7 @@ class Asked:
 
     Attributes:
         context: of the verb.
-        said: parameter -> its value.
+        arguments: parameter -> its value.
         settable: what ``--set`` may set.
         formats: in which forms the verb writes; None where there is one.
         product: what ``--output`` writes; None where the verb has no shared ``--output``.
@@ -60,7 +60,7 @@ class Asked:
     """
 
     context: typer.Context
-    said: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     settable: Mapping[str, str]
     formats: type[StrEnum] | None
     product: str | None
@@ -124,7 +124,7 @@ class Session:
         """
         from kanon_sql.cli.written import output_of, settings_given, write_output
 
-        database = asked.said.get("database")
+        database = asked.arguments.get("database")
         if isinstance(database, str):
             self.database = database
         else:
@@ -159,15 +159,15 @@ class Session:
             "COMMANDLINE": "the command line",
             "ENVIRONMENT": f"the environment variable {DATABASE_VARIABLE}",
         }
-        said = self._asked.context.meta[SETTINGS].said
+        arguments = self._asked.context.meta[SETTINGS].origins
         found = {}
         for key in KEYS:
             source = self._asked.context.get_parameter_source("database") if key == "database" else None
             where = by_source.get(source.name) if source is not None else None
             if key in self._set:
                 where = by_source["COMMANDLINE"]
-            if (where or said.get(key)) is not None:
-                found[key] = where or said[key]
+            if (where or arguments.get(key)) is not None:
+                found[key] = where or arguments[key]
         return found
 
     def named_on_the_line(self, parameter: str) -> bool:
@@ -315,7 +315,7 @@ class Session:
             raise SpecError("--set max_seconds: expected a number of seconds, or a duration such as 90s, 10m or 1h30m")
         statements = None if self.one("max_statements") is None else self.number("max_statements", 1, 1)
         if patient:
-            return Budget(seconds, statements, lambda: self.interrupts.wished, self.interrupts.patience)
+            return Budget(seconds, statements, lambda: self.interrupts.stop_requested, self.interrupts.deferred)
         return Budget(seconds, statements)
 
     # --- What happens meanwhile ---

@@ -32,13 +32,13 @@ class Settings:
         file: it; None where there is none.
         profile: the part of it that was chosen; None for what stands outside of all profiles.
         values: option -> its value, or what finds it once it is needed: only then its variable has to be set.
-        said: option -> where its value comes from; a value is never part of it.
+        origins: option -> where its value comes from; a value is never part of it.
     """
 
     file: Path | None
     profile: str | None
     values: Mapping[str, Any]
-    said: Mapping[str, str]
+    origins: Mapping[str, str]
 
 
 def settings_file(directory: Path) -> Path | None:
@@ -106,13 +106,13 @@ def settings_of(directory: Path, profile: str | None) -> Settings:
         hint = f"did you mean {close[0]!r}?" if close else known
         raise SpecError(f"--profile {profile}: {path} has no such profile; {hint}")
     values: dict[str, Any] = {}
-    said: dict[str, str] = {}
+    origins: dict[str, str] = {}
     parts = [(table, str(path)), (profiles[profile] if profile else {}, f"{path}, profile {profile}")]
     for given, where in parts:
         for key, value in given.items():
             values[key] = _value(path, key, value)
-            said[key] = f"{where}{_from(value) if key == 'database' else ''}"
-    return Settings(path, profile, values, said)
+            origins[key] = f"{where}{_from(value) if key == 'database' else ''}"
+    return Settings(path, profile, values, origins)
 
 
 def _refuse_unknown(path: Path, profile: str | None, given: Mapping[str, Any]) -> None:

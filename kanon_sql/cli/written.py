@@ -44,7 +44,7 @@ def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], 
         SpecError: a key is not known, or a value has another form.
     """
     values: dict[str, list[str]] = {}
-    for text in asked.said.get("settings") or ():
+    for text in asked.arguments.get("settings") or ():
         key = None
         try:
             given = options.items([text])
@@ -73,14 +73,14 @@ def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], 
     for key in options.KEYS:
         if key not in asked.settable:
             continue
-        said = values.pop(key, None)
-        if said is None and file is not None and key in file.values:
-            said = [str(file.values[key])]
-        if said is not None:
-            if len(said) > 1:
-                raise SpecError(f"--set {key}: expected one value, got {len(said)}")
+        arguments = values.pop(key, None)
+        if arguments is None and file is not None and key in file.values:
+            arguments = [str(file.values[key])]
+        if arguments is not None:
+            if len(arguments) > 1:
+                raise SpecError(f"--set {key}: expected one value, got {len(arguments)}")
             try:
-                found[key] = options.resource(key, said[0])
+                found[key] = options.resource(key, arguments[0])
             except ValueError:
                 raise SpecError(f"--set {key}: expected {options.KEYS[key]}") from None
     return found, values, named
@@ -92,8 +92,8 @@ def output_of(asked: Asked) -> tuple[str, Path | None, bool]:
     Raises:
         SpecError: no such file can be written.
     """
-    form = str(asked.said.get("output_format", ""))
-    path = asked.said.get("output_file")
+    form = str(asked.arguments.get("output_format", ""))
+    path = asked.arguments.get("output_file")
     if path is None:
         return form, None, False
     refuse_directory(path, "--output")

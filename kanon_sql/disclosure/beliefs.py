@@ -157,21 +157,21 @@ def _summed(
     made_of: Mapping[str, Relation],
 ) -> Beliefs:
     shown, name = background.shown, "disclosure/beliefs/summary"
-    *row, everybody = workspace.row(name, judged=judged, keys=keys, **made_of)
-    refuse_incomplete(name, row[0], everybody, "persons")
-    people, exposed, impossible, of_nobody, unknown = (int(value or 0) for value in row[:-1])
+    *row, persons = workspace.row(name, judged=judged, keys=keys, **made_of)
+    refuse_incomplete(name, row[0], persons, "persons")
+    people, exposed, impossible, unmatched, unknown = (int(value or 0) for value in row[:-1])
     notes = [
         f"{shown} is believed: it is what the attacker of {background.attribute} knows, and others know other things"
     ]
     if impossible:
         notes.append(f"{impossible:,} classes hold a value that {shown} calls impossible there: they violate")
-    if of_nobody:
+    if unmatched:
         notes.append(
-            f"{of_nobody:,} classes stand for no person in the source, so no person's belief is known: they violate"
+            f"{unmatched:,} classes stand for no person in the source, so no person's belief is known: they violate"
         )
     if unknown:
         notes.append(f"{unknown:,} rows of the source are of persons that no row of {shown} stands for: they violate")
-    if people and not impossible and not of_nobody and not unknown and float(row[-1] or 0) <= TOLERANCE:
+    if people and not impossible and not unmatched and not unknown and float(row[-1] or 0) <= TOLERANCE:
         notes.append(
             f"no belief changes at all: who knows {shown} knows already what the table shows, so passing says "
             f"nothing about an attacker who knows less"

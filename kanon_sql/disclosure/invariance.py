@@ -80,7 +80,7 @@ class Invariance:
     violating_classes: int
     violating_rows: int
     changed_persons: int
-    nobody: bool
+    no_common_persons: bool
 
     @property
     def key(self) -> str:
@@ -196,5 +196,5 @@ def _measured(
         violating_classes=int(violating_classes),
         violating_rows=int(violating_rows or 0),
         changed_persons=int(changed or 0),
-        nobody=bool(before and now and not common),
+        no_common_persons=bool(before and now and not common),
     )

@@ -414,7 +414,7 @@ class Engine(Protocol):
     def bury(self, run_id: str) -> None:
         """Remove what is left of the mark of a run that ended, once its tables are gone."""
 
-    def tell_left(self, note: str) -> None:
+    def note_left(self, note: str) -> None:
         """Let results and errors of this run say what became of something that a killed run left."""
 
     def looks_into(self, record: tuple[str, ...]) -> bool:
@@ -447,5 +447,5 @@ class Engine(Protocol):
     def run(self, deadline: Deadline) -> AbstractContextManager[Meter]:
         """A fresh meter and a time limit for everything inside."""
 
-    def read_anew(self) -> None:
+    def read_newest(self) -> None:
         """Read the newest version of what is read in one version for as long as a run lasts."""

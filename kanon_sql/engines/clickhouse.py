@@ -247,7 +247,7 @@ class ClickHouseEngine(SessionEngine):
         return [
             Column(str(name), str(shown), kind, texts=texts, labels=labels)
             for name, shown, *_ in rows
-            for kind, texts, labels in (_told_of(str(shown)),)
+            for kind, texts, labels in (_described_type(str(shown)),)
         ]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
@@ -305,11 +305,11 @@ class ClickHouseEngine(SessionEngine):
             f"FROM system.tables WHERE database = {database} AND name = {name}"
         )
         ((engine, temporary, views, forgets),) = self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)
-        said = [] if str(engine) in _STORING else [NO_TABLE]
-        said += ["is a temporary table, which vanishes with the session"] if temporary else []
-        said += ["has materialized views, which are run with each row that is written"] if views else []
-        said += ["has columns or rows that are not stored as they are written"] if forgets else []
-        return [*said, *(["has row policies"] if self._has_policies(database, name) else [])]
+        shown_text = [] if str(engine) in _STORING else [NO_TABLE]
+        shown_text += ["is a temporary table, which vanishes with the session"] if temporary else []
+        shown_text += ["has materialized views, which are run with each row that is written"] if views else []
+        shown_text += ["has columns or rows that are not stored as they are written"] if forgets else []
+        return [*shown_text, *(["has row policies"] if self._has_policies(database, name) else [])]
 
     def readers(self, schema: tuple[str, ...]) -> str | None:
         """Who else may read a database, in words; None for no other user. In chDB there are none.
@@ -461,11 +461,11 @@ class ClickHouseEngine(SessionEngine):
             return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_SPACE}")
         if code == _MEMORY:
             return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_MEMORY} (max_memory_usage)")
-        said = None
+        shown_text = None
         if code in _ABOUT_NAMES:  # a query can raise any, with any text
-            said = without_values(_first_sentence(str(error)), self.meter.last, self.label)
-        if said is not None:
-            return DatabaseError(f"{name}: {said} (ClickHouse error {code})")
+            shown_text = without_values(_first_sentence(str(error)), self.meter.last, self.label)
+        if shown_text is not None:
+            return DatabaseError(f"{name}: {shown_text} (ClickHouse error {code})")
         return DatabaseError(f"{name}: ClickHouse reported error {code} (its text may hold values and is not shown)")
 
 
@@ -507,10 +507,10 @@ _AMBIGUOUS: tuple[Kind, Texts] = ("ambiguous", "several")
 
 
 @lru_cache(maxsize=500)
-def _told_of(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
+def _described_type(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
     """The kind of the values of a type, how they are written, and the labels of an enumeration."""
     parsed = parsed_type(type_name, backslash=True)
-    return (*_AMBIGUOUS, None) if parsed is None else (*_told(parsed), _labels(parsed))
+    return (*_AMBIGUOUS, None) if parsed is None else (*_kind_and_texts(parsed), _labels(parsed))
 
 
 def _labels(of: TypeName) -> tuple[str, ...] | None:
@@ -519,11 +519,11 @@ def _labels(of: TypeName) -> tuple[str, ...] | None:
     return listed_labels(of, backslash=True) if of.name in ("Enum8", "Enum16") else None
 
 
-def _told(of: TypeName) -> tuple[Kind, Texts]:
+def _kind_and_texts(of: TypeName) -> tuple[Kind, Texts]:
     if of.name in _WRAPPERS and of.arguments:
-        return _told(of.arguments[-1])
+        return _kind_and_texts(of.arguments[-1])
     if of.name in _CONTAINERS:
-        parts = [_told(part.of_field()) for part in of.arguments]
+        parts = [_kind_and_texts(part.of_field()) for part in of.arguments]
         # In the night when clocks go back two moments are written in one way.
         return _AMBIGUOUS if any(kind in ("ambiguous", "moment") for kind, _ in parts) else ("other", "items")
     if of.name in ("DateTime", "DateTime64"):  # with a zone; without one it is UTC here

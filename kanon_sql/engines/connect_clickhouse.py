@@ -64,7 +64,7 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
     except BaseException:
         client.close()
         raise
-    engine.tell_removed(removed or 0)
+    engine.note_removed(removed or 0)
     return engine
 
 

@@ -221,8 +221,8 @@ def _relational(
     try:
         connection = open_connection()
     except DBAPIError as error:
-        said = str(error.orig).lower()
-        reason = next((words for words in _REASONS if words in said), type(error.orig).__name__)
+        message = str(error.orig).lower()
+        reason = next((words for words in _REASONS if words in message), type(error.orig).__name__)
         if engine.dialect.name == "sqlite":
             what = "check that the directory exists, and that the file is a database which you may open"
         else:

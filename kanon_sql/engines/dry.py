@@ -215,7 +215,7 @@ class DryEngine:
     def bury(self, run_id: str) -> None:
         """Nothing was marked."""
 
-    def tell_left(self, note: str) -> None:
+    def note_left(self, note: str) -> None:
         """Nothing was removed."""
 
     def looks_into(self, record: tuple[str, ...]) -> bool:
@@ -255,7 +255,7 @@ class DryEngine:
         """There is no deadline."""
         return nullcontext()
 
-    def read_anew(self) -> None:
+    def read_newest(self) -> None:
         """Nothing is read."""
 
     def run(self, deadline: Deadline) -> nullcontext[Meter]:

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from kanon_sql.engines.base import DROP, Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.databases import cloud_label, database_kind
-from kanon_sql.engines.duckdb_catalog import relation_query, told_of, view_query
+from kanon_sql.engines.duckdb_catalog import described_type, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
@@ -208,7 +208,7 @@ class DuckDBEngine(SessionEngine):
         super().__init__(label, read_only=read_only, scratch=scratch)
         self._spill = spill
         self._database_file = file
-        self.tell_removed(0 if spill is None else spill.removed)
+        self.note_removed(0 if spill is None else spill.removed)
         self.ephemeral = label.startswith(":memory:")
         self._connection = connection
         self._owned = owned
@@ -332,7 +332,7 @@ class DuckDBEngine(SessionEngine):
         return [
             Column(name, shown, kind, texts=texts, labels=labels)
             for name, shown, *_ in rows
-            for kind, texts, labels in (told_of(shown),)
+            for kind, texts, labels in (described_type(shown),)
         ]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
@@ -419,7 +419,7 @@ class DuckDBEngine(SessionEngine):
         """Stop the running statement."""
         self._connection.interrupt()
 
-    def read_anew(self) -> None:
+    def read_newest(self) -> None:
         """Let go of the versions of lakes."""
         self._lakes.close()
 

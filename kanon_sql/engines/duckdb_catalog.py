@@ -14,7 +14,7 @@ from kanon_sql.engines.base import Kind, Texts
 from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
 from kanon_sql.sql import literal
 
-__all__ = ["relation_query", "told_of", "view_query"]
+__all__ = ["described_type", "relation_query", "view_query"]
 
 _CAPITALS = literal(ascii_uppercase)
 _DEFAULT_SCHEMAS = "('main', 'public')"
@@ -97,17 +97,17 @@ def _is(column: str, name: str) -> str:
 
 
 @lru_cache(maxsize=500)
-def told_of(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
+def described_type(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
     """The kind of the values of a type, how they are written, and the labels of an enumeration."""
     parsed = parsed_type(type_name, backslash=False)
     if parsed is None:
         return *_AMBIGUOUS, None
-    return *_told(parsed), listed_labels(parsed, backslash=False) if parsed.name == "ENUM" else None
+    return *_kind_and_texts(parsed), listed_labels(parsed, backslash=False) if parsed.name == "ENUM" else None
 
 
-def _told(of: TypeName) -> tuple[Kind, Texts]:
+def _kind_and_texts(of: TypeName) -> tuple[Kind, Texts]:
     if of.is_array or of.name in ("STRUCT", "TUPLE", "MAP"):
         fields = of.name == "STRUCT"
-        parts = [_told(part.of_field() if fields else part) for part in of.arguments]
+        parts = [_kind_and_texts(part.of_field() if fields else part) for part in of.arguments]
         return _AMBIGUOUS if any(kind == "ambiguous" for kind, _ in parts) else ("other", "items")
     return _LEAVES.get(of.name, _AMBIGUOUS)

@@ -26,8 +26,8 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
         error: DuckDB's.
         name: the statement's.
     """
-    said, kinds = str(error), {kind.__name__.removesuffix("Exception") for kind in type(error).__mro__}
-    if any(text in said for text in NO_SPACE):
+    message, kinds = str(error), {kind.__name__.removesuffix("Exception") for kind in type(error).__mro__}
+    if any(text in message for text in NO_SPACE):
         return DatabaseError(
             f"{name}: the disk is full; free some space where the database file and DuckDB's temp_directory are. What "
             "the failed statement had written was rolled back"
@@ -43,9 +43,9 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
             f"{name}: DuckDB stopped with an error of its own and refuses this database from now on; close every "
             "connection to it and connect again: what was committed is still there"
         )
-    if (line := _CSV_LINE.match(said)) is not None:
+    if (line := _CSV_LINE.match(message)) is not None:
         # The last one: what the line itself holds stands before it.
-        cast = _CSV_CAST.findall(said)[-1:]
+        cast = _CSV_CAST.findall(message)[-1:]
         what = "".join(
             f": the column {column!r} was taken for {kind}, and holds something else" for column, kind in cast
         )
@@ -56,7 +56,7 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
         )
     kind = type(error).__name__.removesuffix("Exception")
     if kinds & _ABOUT_NAMES and name != "load":
-        text = re.split(r"\n\s*\n?LINE ", said)[0]
+        text = re.split(r"\n\s*\n?LINE ", message)[0]
         text = re.sub(r"'(?:[^']|'')*'", "'?'", text) if "Binder" in kinds else text
         return DatabaseError(f"{name}: {text.strip()}")
     return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")

@@ -47,12 +47,12 @@ class _Known:
     """What was found out about a connection's instance.
 
     Attributes:
-        begun: how many transactions of engines on this connection there were since the functions were listed.
+        transactions: how many transactions of engines on this connection there were since the functions were listed.
         listed_in: the number of the transaction before that; None where counting them tells nothing.
         seen: the number of the newest entry of a catalog, and by how much a look at it raises it; None where unknown.
     """
 
-    begun: int = 0
+    transactions: int = 0
     listed_in: int | None = None
     seen: tuple[int, int] | None = None
 
@@ -85,7 +85,7 @@ class Macros:
 
     def count(self) -> None:
         """Count a transaction of the engine's own."""
-        self._known.begun += 1
+        self._known.transactions += 1
 
     def forget(self) -> None:
         """Believe no longer that no user can have made one."""
@@ -106,7 +106,7 @@ class Macros:
             return
         listed = ", ".join(map(literal, _FUNCTIONS))
         before = self._transaction_number()
-        self._known.begun = 0
+        self._known.transactions = 0
         first = self._probe()
         macros = self._execute(
             "SELECT DISTINCT function_name FROM duckdb_functions() "
@@ -122,7 +122,7 @@ class Macros:
         if not (first.connections == second.connections == 1 and self._is_of_this_process()):
             self.forget()
             return
-        if self._transaction_number() == before + self._known.begun:  # not in a transaction of the owner's
+        if self._transaction_number() == before + self._known.transactions:  # not in a transaction of the owner's
             self._known.listed_in = before
         third = self._probe()
         step = third.number - second.number
@@ -137,7 +137,7 @@ class Macros:
         """
         known = self._known
         if known.listed_in is not None:
-            expected = known.listed_in + known.begun + 1
+            expected = known.listed_in + known.transactions + 1
             if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
                 return True
             known.listed_in = (

@@ -161,7 +161,7 @@ class LookedAt:
                     f"run reads several times; {_STORE}"
                 )
             self._versions(read, stored, name, via, counts_versions)
-            self._say(read, stored, name)
+            self._add_notes(read, stored, name)
             waiting += [(Read(parts, final=read.final), name) for parts in stored.behind]
             if stored.query is not None:
                 waiting += [(inner, name) for inner in self._inside(stored.query, name, read.parts)]
@@ -194,7 +194,7 @@ class LookedAt:
             f"would count as five; {remedy}"
         )
 
-    def _say(self, read: Read, stored: Stored, name: str) -> None:
+    def _add_notes(self, read: Read, stored: Stored, name: str) -> None:
         tables, more = stored.inherits
         if tables and not read.only:
             others = "; columns that only these have are not read" if more else ""

@@ -152,8 +152,8 @@ class RelationalEngine(SessionEngine):
         """The driver's result; where the database does not wait for other connections itself, or gives up, we wait."""
         from sqlalchemy.exc import DBAPIError
 
-        open_before = bool(self.backend.patience) and self._open_transaction()
-        end, cancels = time.monotonic() + self.backend.patience, self._cancels
+        open_before = bool(self.backend.retry_for) and self._open_transaction()
+        end, cancels = time.monotonic() + self.backend.retry_for, self._cancels
         waited = False
         try:
             while True:
@@ -292,9 +292,9 @@ class RelationalEngine(SessionEngine):
                     f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
                     "kanon-sql clean finds what else was left"
                 )
-            said = self.backend.message(error.orig, self.meter.last)
-            grant = self.backend.grant(self, error.orig, said, error.statement or "")
-            return DatabaseError(f"{name}: {said}{'; ' if grant else ''}{grant}")
+            shown_text = self.backend.message(error.orig, self.meter.last)
+            grant = self.backend.grant(self, error.orig, shown_text, error.statement or "")
+            return DatabaseError(f"{name}: {shown_text}{'; ' if grant else ''}{grant}")
         if isinstance(error, MemoryError):
             return DatabaseError(f"{name}: {self.label}: {NO_MEMORY}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):

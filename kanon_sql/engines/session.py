@@ -262,13 +262,13 @@ class SessionEngine(ABC):
         """What a result should say of the tables and views that were read, and of what killed runs left."""
         return (*self._looked_at.notes, *self._removed, *self._left)
 
-    def tell_removed(self, directories: int) -> None:
+    def note_removed(self, directories: int) -> None:
         """Let results say that directories with values were removed, which processes left that were killed."""
         if directories:
             runs = "a run that was" if directories == 1 else f"{directories} runs that were"
             self._removed.append(f"removed what {runs} killed had left on the disk")
 
-    def tell_left(self, note: str) -> None:
+    def note_left(self, note: str) -> None:
         """Let results and errors of this run say what became of something that a killed run left."""
         self._left.append(note)
 
@@ -423,7 +423,7 @@ class SessionEngine(ABC):
                 self.execute(Statement("transaction", "ROLLBACK"))
             raise
 
-    def read_anew(self) -> None:
+    def read_newest(self) -> None:
         """A database has one version of a table, the newest, unless the engine reads others."""
         return
 

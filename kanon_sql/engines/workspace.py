@@ -329,7 +329,7 @@ class Workspace:
         if self.engine.looks_into(among.parts):
             remove_left(self, among)
 
-    def remove_left_beside(self, release: tuple[str, ...]) -> None:
+    def remove_leftovers(self, release: tuple[str, ...]) -> None:
         """Drop what killed runs left beside a release, and in the scratch schema, before anything else is done.
 
         Args:
@@ -355,7 +355,7 @@ class Workspace:
             report: called at the start of each of its stages.
         """
         self.report = report or silent
-        self.compiler = self.compiler.anew()
+        self.compiler = self.compiler.fresh()
         with self.passing():
             yield
 

@@ -73,7 +73,7 @@ class Alone:
                 covering,
                 metric,
                 {"node": str(position)},
-                beside=(ends[position] - widths[position], ends[-1] - ends[position]),
+                padding=(ends[position] - widths[position], ends[-1] - ends[position]),
             )
             for position, metric in enumerate(asked)
         ]

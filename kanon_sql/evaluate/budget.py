@@ -28,7 +28,7 @@ class Budget:
         statements: how many statements the search may run. None for no limit.
         interrupted: called before every statement, and when a statement was cancelled; True ends the search
             there, and the run goes on with the best node. It may raise KeyboardInterrupt to end the run.
-        patience: a context that is entered around the search, such as one that handles Ctrl-C.
+        handling: a context that is entered around the search, such as one that handles Ctrl-C.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec, budget=kanon_sql.Budget(seconds=60, statements=1))
@@ -41,7 +41,7 @@ class Budget:
     seconds: float | None = None
     statements: int | None = None
     interrupted: Callable[[], bool] | None = None
-    patience: Callable[[], AbstractContextManager[object]] = nullcontext
+    handling: Callable[[], AbstractContextManager[object]] = nullcontext
 
     @contextmanager
     def limits(self, engine: Engine) -> Iterator[None]:
@@ -59,7 +59,7 @@ class Budget:
         deadline = Deadline(self.seconds, lambda: Stopped(f"the search reached its limit of {self.seconds:g} s"))
         meter.check = check
         try:
-            with self.patience(), engine.within(deadline):
+            with self.handling(), engine.within(deadline):
                 yield
         except KeyboardInterrupt as error:  # what engines make of the error of a cancelled statement, and of no other
             if self._interrupted():

@@ -149,7 +149,7 @@ class _Compared:
             )  # fmt: skip
         workspace.execute(
             "evaluate/consistency/edges",
-            target=edges, vectors=labelled, meanings=meanings, shown=shown, everybody=vectors,
+            target=edges, vectors=labelled, meanings=meanings, shown=shown, all_vectors=vectors,
         )  # fmt: skip
         workspace.execute("evaluate/consistency/counted", target=found, edges=edges)
         row = workspace.row("evaluate/consistency/summary", vectors=vectors, shown=shown, edges=edges)
@@ -230,8 +230,8 @@ class _Compared:
             if matches:  # a record without any was left out: no assignment has it
                 fewest[place] = min(fewest.get(place, matches), matches)
         target = self.workspace.table("matches")
-        told = [(str(place), str(fewest.get(place, 0))) for place in sorted(rows)]
-        self.workspace.load(target, ["l0", "l1"], told)
+        fewest_rows = [(str(place), str(fewest.get(place, 0))) for place in sorted(rows)]
+        self.workspace.load(target, ["l0", "l1"], fewest_rows)
         return target
 
     def _refuse_no_assignment(self) -> NoReturn:

@@ -193,20 +193,20 @@ class Evaluator:
 
     def _rows(self, nodes: Sequence[Node], metric: Metric | None) -> list[NodeRow]:
         """What is told of some nodes, which are numbered as they are given: one statement for those not remembered."""
-        told = {}
+        by_node = {}
         if unknown := self._unknown(nodes, metric):
             asked = self.statements.question(dict(enumerate(unknown)), self._coverings, metric)
             for covering, branches in asked.reads:
                 covering.reads += branches
             rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(unknown))]
             self._refuse_incomplete(unknown, rows)
-            told = {unknown[row.number]: row for row in rows}
+            by_node = {unknown[row.number]: row for row in rows}
         if self._remembered is not None:
             shape = None if metric is None else metric.shape
             answers = self._remembered.answers
-            answers.update({(node, shape): row for node, row in told.items()})
-            told = {node: answers[node, shape] for node in nodes}
-        return [told[node]._replace(number=number) for number, node in enumerate(nodes)]
+            answers.update({(node, shape): row for node, row in by_node.items()})
+            by_node = {node: answers[node, shape] for node in nodes}
+        return [by_node[node]._replace(number=number) for number, node in enumerate(nodes)]
 
     def _refuse_incomplete(self, nodes: Sequence[Node], rows: Sequence[NodeRow]) -> None:
         """The classes of every node hold all rows, and all persons: none was lost when it was judged."""

@@ -125,12 +125,12 @@ class NodeStatements:
         metric: Metric | None,
         fills: Mapping[str, str],
         *,
-        beside: tuple[int, int] = (0, 0),
+        padding: tuple[int, int] = (0, 0),
         **context: Any,
     ) -> Statement:
         """A statement over one node. Its shape is compiled once; columns and tables fill the slots.
 
-        ``beside``: this many empty columns stand before and after those of the metric.
+        ``padding``: this many empty columns stand before and after those of the metric.
         """
         keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
         compiler = self._workspace.compiler
@@ -141,7 +141,7 @@ class NodeStatements:
                 len(carried),
                 None if metric is None else metric.shape,
                 context.get("target"),
-                beside,
+                padding,
                 *union_shape(unions),
                 self._labels(node),
                 self._narrow,
@@ -153,7 +153,7 @@ class NodeStatements:
                     metric,
                     union_slots(unions),
                     self._labels(node),
-                    beside,
+                    padding,
                 ),
                 **context,
             },
@@ -272,7 +272,7 @@ class NodeStatements:
         metric: Metric | None,
         unions: Mapping[tuple[str, ...], Sequence[Sql]],
         labels: int,
-        beside: tuple[int, int],
+        padding: tuple[int, int],
     ) -> dict[str, Any]:
         frames = self._frames(keys, carried, unions, labels)
         aggregates = self._aggregates(frames.carried_names, metric)
@@ -281,7 +281,7 @@ class NodeStatements:
             "flagged": flagged_classes(frames, self._models),
             "classes": classes(frames, self._measured(metric), with_keys=bool(aggregates["windows"])),
             **aggregates,
-            "aggregates": [*_empty("before", beside[0]), *aggregates["aggregates"], *_empty("after", beside[1])],
+            "aggregates": [*_empty("before", padding[0]), *aggregates["aggregates"], *_empty("after", padding[1])],
         }
 
     def _frames(

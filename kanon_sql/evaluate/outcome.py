@@ -140,16 +140,18 @@ class NothingToSearch(Searched):
     """The source has no row, or none that may be released.
 
     Attributes:
-        hopeless: why no generalization could satisfy anyhow, where that is known.
+        infeasible: why no generalization could satisfy anyhow, where that is known.
     """
 
-    hopeless: str | None
+    infeasible: str | None
 
     def failure(self) -> str:
         """Why there is nothing to release, in a sentence."""
         if self.sets.rows == 0:
             return "the source has no rows: there is nothing to release"
-        return self.hopeless or "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
+        return (
+            self.infeasible or "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
+        )
 
 
 @dataclass(frozen=True)
@@ -209,15 +211,15 @@ class NothingFound(Answered):
     """No node was found that satisfies.
 
     Attributes:
-        hopeless: why none can, where that was known before the search.
+        infeasible: why none can, where that was known before the search.
     """
 
-    hopeless: str | None = None
+    infeasible: str | None = None
 
     def failure(self) -> str:
         """Why no node satisfies, in a sentence."""
-        if self.hopeless is not None:
-            return self.hopeless
+        if self.infeasible is not None:
+            return self.infeasible
         wanted = ", ".join(model.label for model in self.models)
         if self.outcome.stopped is not None:
             return (

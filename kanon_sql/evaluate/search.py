@@ -32,7 +32,7 @@ from kanon_sql.search import (
     Span,
     Stopped,
     Verdict,
-    hopeless,
+    infeasible,
     k_optimize,
     metric_of,
     search,
@@ -102,7 +102,7 @@ def search_in(
         )
     if reason is not None:
         ask = partial(_prunable, evaluator)
-        run = Search(spec.search.algorithm, question, hopeless(question, spec.search.algorithm), ask)
+        run = Search(spec.search.algorithm, question, infeasible(question, spec.search.algorithm), ask)
         return NothingFound(spec, given, evaluator, run, run.run(), evaluator.work, reason)
     options = spec.search.options
     if all_minimal and spec.search.algorithm == "optimal":
@@ -135,10 +135,10 @@ def searched_again(
     evaluator, known = found.evaluator, found.search.verdicts
 
     def ask(batch: Batch) -> Iterator[Verdict]:
-        told = [node for node in batch.nodes if node in known and not (batch.metrics and known[node].metric is None)]
-        missing = tuple(node for node in batch.nodes if node not in set(told))
+        cached = [node for node in batch.nodes if node in known and not (batch.metrics and known[node].metric is None)]
+        missing = tuple(node for node in batch.nodes if node not in set(cached))
         answers = evaluator.answers(replace(batch, nodes=missing)) if missing else ()
-        for verdict in (*(known[node] for node in told), *answers):
+        for verdict in (*(known[node] for node in cached), *answers):
             yield replace(verdict, satisfied=False) if verdict.node in refused else verdict
 
     run = search("optimal", replace(evaluator.question(), monotone=False), ask)

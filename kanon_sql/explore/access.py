@@ -19,12 +19,12 @@ class Access:
 
     Args:
         host: where the page is, with the port.
-        tell: told the next address once one was used.
+        announce: told the next address once one was used.
     """
 
-    def __init__(self, host: str, tell: Callable[[str], None]) -> None:
+    def __init__(self, host: str, announce: Callable[[str], None]) -> None:
         self._host = host
-        self._tell = tell
+        self._announce = announce
         self._token = secrets.token_urlsafe(24)
         self._keys: list[str] = []
 
@@ -39,7 +39,7 @@ class Access:
             return None
         self._token = secrets.token_urlsafe(24)
         self._keys.append(secrets.token_urlsafe(32))
-        self._tell(f"The page was opened. To open another one: {self.address}")
+        self._announce(f"The page was opened. To open another one: {self.address}")
         return self._keys[-1]
 
     def holds(self, key: str) -> bool:

@@ -20,7 +20,7 @@ from kanon_sql.spec import Spec
 
 __all__ = ["Asking", "form_of", "spec_of"]
 
-PATIENCE = 0.25
+WAIT_SECONDS = 0.25
 """Seconds until a page is told how far a question is, instead of its answer."""
 
 
@@ -59,7 +59,7 @@ class Asking:
 
     async def _soon(self, visit: Visit, job: Job) -> Response:
         """The answer if it comes soon, else how far it is."""
-        await asyncio.to_thread(wait, [job.answer], PATIENCE)
+        await asyncio.to_thread(wait, [job.answer], WAIT_SECONDS)
         if not job.answer.done():
             return HTMLResponse(shown.waiting(visit, job), 202)
         found = job.answer.result()

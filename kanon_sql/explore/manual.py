@@ -63,9 +63,9 @@ def rendered(text: str) -> Page:
 
 
 def _text(name: str) -> str:
-    beside = Path(__file__).parent / "manual" / f"{name}.md"
+    packaged = Path(__file__).parent / "manual" / f"{name}.md"
     written = Path(__file__).parents[2] / "docs" / "reference" / f"{name}.md"
-    return next(path for path in (beside, written) if path.is_file()).read_text("utf-8")
+    return next(path for path in (packaged, written) if path.is_file()).read_text("utf-8")
 
 
 def _within(children: list[Token]) -> list[Token]:

@@ -172,20 +172,20 @@ class _Pages(Buttons):
         visit, form = self._visit(request), await form_of(request)
         if visit.drafted is None:
             raise HTTPException(404)
-        said: dict[str, list[str]] = {key: [] for key in KEYS.values()}
+        chosen: dict[str, list[str]] = {key: [] for key in KEYS.values()}
         for index, item in enumerate(visit.drafted.columns):
             role = form.get(f"role.{index}", item.role)
             if role in KEYS:
-                said[KEYS[role]].append(item.profile.name)
+                chosen[KEYS[role]].append(item.profile.name)
         k = form.get("k", "5")
         if not k.isdecimal() or int(k) < 2:
             raise SpecError("k: expected a whole number of at least 2")
 
         def show(text: Any) -> str:
             visit.has(Spec.parse(text))
-            return shown.begun(visit)
+            return shown.reopened(visit)
 
-        asked = questions.with_roles(visit.drafted.table, said, int(k))
+        asked = questions.with_roles(visit.drafted.table, chosen, int(k))
         return await self._soon(visit, self._begin(visit, asked, show))
 
     # --- Files to keep ---
@@ -234,7 +234,7 @@ _SPENT = (
     "the one that the terminal shows now. If you did not use it yourself, another user did: end the server with Ctrl-C."
 )
 
-_SAID = {
+_MESSAGES = {
     404: "There is no such thing here.",
     410: "This page has ended: the server was restarted, or too many pages were opened since. Open it again.",
 }
@@ -242,7 +242,7 @@ _SAID = {
 
 async def _http_error(_: Request, error: Exception) -> Response:
     code = error.status_code if isinstance(error, HTTPException) else 500
-    return HTMLResponse(shown.problems([_SAID.get(code, "This cannot be done.")]), code)
+    return HTMLResponse(shown.problems([_MESSAGES.get(code, "This cannot be done.")]), code)
 
 
 async def _refused(_: Request, error: Exception) -> Response:

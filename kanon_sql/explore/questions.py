@@ -164,10 +164,10 @@ def with_roles(table: str, roles: Mapping[str, Sequence[str]], k: int) -> Callab
     from kanon_sql.verbs.init import Roles, init
 
     unit = next(iter(roles["unit"]), None)
-    said = Roles(
+    chosen = Roles(
         roles["quasi_identifiers"], roles["sensitive"], roles["identifiers"], roles["keep"], unit, rows=unit is None
     )  # fmt: skip
-    return lambda tools: init(tools.engine, table, report=tools.report, ask=lambda *_: (said, k))
+    return lambda tools: init(tools.engine, table, report=tools.report, ask=lambda *_: (chosen, k))
 
 
 def previewed(spec: Spec, column: str, values: Sequence[str] | None) -> Callable[[Tools], Any]:

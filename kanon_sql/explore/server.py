@@ -62,7 +62,7 @@ def prepare(
     settings: Settings,
     port: int | None = None,
     *,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> Serving:
     """Listen, and have everything ready to answer.
 
@@ -71,7 +71,7 @@ def prepare(
         spec: what each page begins with; None for a page that asks for a table.
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
-        tell: told the next address of the page whenever one was used.
+        announce: told the next address of the page whenever one was used.
 
     Raises:
         SpecError: the port is taken.
@@ -86,7 +86,7 @@ def prepare(
         raise UnsupportedError(f"explore needs Starlette and uvicorn; {how_to_install('explore')}") from None
     listening = _listen(port)
     host = f"127.0.0.1:{listening.getsockname()[1]}"
-    work, access = Work(connect), Access(host, tell)
+    work, access = Work(connect), Access(host, announce)
     app = Guard(application(work, Visits(work, spec), settings, access), host, access)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, proxy_headers=False,
@@ -102,7 +102,7 @@ def serve(
     *,
     port: int | None = None,
     browser: bool = True,
-    tell: Callable[[str], None] = print,
+    announce: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C or SIGTERM.
 
@@ -112,14 +112,14 @@ def serve(
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
         browser: open the page in the user's browser.
-        tell: told the address of the page, and the next one whenever one was used.
+        announce: told the address of the page, and the next one whenever one was used.
 
     Raises:
         SpecError: the port is taken.
         UnsupportedError: Starlette or uvicorn is not installed.
     """
-    ready = prepare(connect, spec, settings, port, tell=tell)
-    tell(ready.access.address)
+    ready = prepare(connect, spec, settings, port, announce=announce)
+    announce(ready.access.address)
     redirect = _shown(ready.access.address) if browser else None
     try:
         ready.run()

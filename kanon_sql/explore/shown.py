@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answered",
-    "begun",
     "certified",
     "compared",
     "controlled",
@@ -54,6 +53,7 @@ __all__ = [
     "pinned",
     "previewed",
     "problems",
+    "reopened",
     "reported",
     "roles",
     "spec_name",
@@ -160,7 +160,7 @@ def _with(known: Sequence[str], own: str) -> list[str]:
 
 def roles(drafted: Drafted) -> str:
     """What each column is, as counts and names suggest."""
-    said = [line.removeprefix("# ") for line in drafted.text.splitlines() if line.startswith(_TOGETHER)]
+    combinations = [line.removeprefix("# ") for line in drafted.text.splitlines() if line.startswith(_TOGETHER)]
     rows = [
         {
             "name": item.profile.name, "type": item.profile.column.type, "distinct": number(item.profile.distinct),
@@ -169,7 +169,7 @@ def roles(drafted: Drafted) -> str:
         }
         for item in drafted.columns
     ]  # fmt: skip
-    return _rendered("roles", drafted=drafted, rows=rows, together=said, roles=ROLES)
+    return _rendered("roles", drafted=drafted, rows=rows, together=combinations, roles=ROLES)
 
 
 _TOGETHER = ("# All together", "# Of two,", "# No two ")
@@ -300,9 +300,9 @@ def _in_short(spec: Spec) -> str:
     return f"{'; '.join(asked)}; limit {limit_percent(spec)}; {spec.recoding.label}"
 
 
-def begun(visit: Visit) -> str:
+def reopened(visit: Visit) -> str:
     """That there is a spec now: the page is to be opened again."""
-    return _rendered("begun", visit=visit)
+    return _rendered("reopened", visit=visit)
 
 
 def previewed(result: HierarchyResult) -> str:

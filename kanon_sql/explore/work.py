@@ -70,7 +70,7 @@ class Job:
         answer: what comes out, or the error.
         stage: what is being done, in words; no value of the data.
         nodes: how many nodes were evaluated.
-        begun: when it began, by the clock of :func:`time.monotonic`; None while it waits.
+        started_at: when it began, by the clock of :func:`time.monotonic`; None while it waits.
         show: makes a part of the page out of the answer.
         number: by which the page asks for it.
         counted: its cost is in the visit's meter.
@@ -84,7 +84,7 @@ class Job:
     answer: Future[Any] = field(default_factory=Future)
     stage: str = "waiting for what was asked before"
     nodes: int | None = None
-    begun: float | None = None
+    started_at: float | None = None
     stopped: threading.Event = field(default_factory=threading.Event)
     searching: bool = False
     guard: threading.Lock = field(default_factory=threading.Lock)
@@ -92,9 +92,9 @@ class Job:
     @property
     def seconds(self) -> float:
         """How long it has been worked on."""
-        return 0.0 if self.begun is None else time.monotonic() - self.begun
+        return 0.0 if self.started_at is None else time.monotonic() - self.started_at
 
-    def told(self, stage: str, nodes: int | None = None) -> None:
+    def progress(self, stage: str, nodes: int | None = None) -> None:
         """A reporter."""
         self.stage, self.nodes = stage, nodes
 
@@ -169,7 +169,7 @@ class Work:
         self._disconnect()
 
     def _do(self, job: Job) -> None:
-        job.begun = time.monotonic()
+        job.started_at = time.monotonic()
         try:
             if job.stopped.is_set():
                 raise Stopped("this was stopped before it began")
@@ -182,14 +182,14 @@ class Work:
             job.answer.set_exception(error)
 
     def _tools(self, job: Job) -> Tools:
-        job.told("opening the database")
+        job.progress("opening the database")
         if self._engine is None:
             self._engine = self._open.enter_context(self._connect())
             self._open.enter_context(self._engine.run(Deadline(None)))
         if job.visit not in self._kept:
             self._kept[job.visit] = KeptSets(self._engine, remembers=True)
-        budget = Budget(interrupted=job.stopped.is_set, patience=job.search)
-        return Tools(self._engine, self._kept[job.visit], budget, job.told)
+        budget = Budget(interrupted=job.stopped.is_set, handling=job.search)
+        return Tools(self._engine, self._kept[job.visit], budget, job.progress)
 
     def _is_there(self) -> bool:
         """Whether the database still answers."""
@@ -203,7 +203,7 @@ class Work:
 
     def _forget(self, visit: str) -> None:
         if self._engine is not None:
-            self._engine.read_anew()
+            self._engine.read_newest()
         kept = self._kept.pop(visit, None)
         if kept is not None:
             kept.__exit__(None, None, None)

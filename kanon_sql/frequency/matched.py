@@ -164,8 +164,8 @@ def _missed(
         "frequency/population/matches", target=matches, population=vectors, classes=classes, meanings=meanings
     )
     row = workspace.row("frequency/population/coverage", population=vectors, matches=matches, keys=keys)
-    everybody, hit, shared = (int(count or 0) for count in row)
-    several_stand_for = everybody if tops > 1 else hit if tops else shared
+    persons, hit, shared = (int(count or 0) for count in row)
+    several_stand_for = persons if tops > 1 else hit if tops else shared
     if overlapping and several_stand_for:
         shown = format_table_name(models[0].population or ())
         raise UnsupportedError(
@@ -173,4 +173,4 @@ def _missed(
             "different levels side by side), and then the probability of presence is not one class's ratio; "
             "drop suppressed rows instead of masking them, or ask for k_map"
         )
-    return 0 if tops else everybody - hit
+    return 0 if tops else persons - hit

@@ -74,7 +74,7 @@ def classes_of(
         table=table,
         values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
         labels=[_label(columns[column], index) for index, column in enumerate(spec.quasi_identifiers)],
-        everybody=[] if raw else _everybody(workspace, lookups, labels),
+        all_labels=[] if raw else _labels_of_all(workspace, lookups, labels),
     )
     return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
 
@@ -147,7 +147,7 @@ def _labels(workspace: Workspace, lookup: Lookup, highest: int) -> Relation:
     return target
 
 
-def _everybody(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> list[Sql]:
+def _labels_of_all(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> list[Sql]:
     """Per quasi-identifier the labels that stand for every person, as a list in SQL: its top, and the mask of a row.
 
     An asterisk below the top is a value or a group, and a mask could not be told from it. One statement for all

@@ -103,7 +103,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report:
     with open_workspace(engine, relation, report, counted=spec.rows_in is None) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
-        named = [*(model.attribute for model in models), *spec.told]
+        named = [*(model.attribute for model in models), *spec.inspected_columns]
         attributes = list(dict.fromkeys(name for name in named if name is not None))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
@@ -166,7 +166,7 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
     several = any(item.parents == "several" for item in spec.quasi_identifiers.values())
     least = chosen_for(spec) if several else None
-    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others, least
+    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.inspected_columns, others, least
 
 
 def _without_thresholds(model: PrivacyModel) -> object:
@@ -178,6 +178,8 @@ def _without_thresholds(model: PrivacyModel) -> object:
 def _measured(models: Sequence[PrivacyModel], sets: FrequencySets) -> list[PrivacyModel]:
     """The models with what the sets tell: the heights of hierarchies, and the persons of populations."""
     return [
-        model.with_everybody(sets.everybody[model.frame]) if model.penalizes_missing_persons and model.frame else model
+        model.with_population_size(sets.population_size[model.frame])
+        if model.penalizes_missing_persons and model.frame
+        else model
         for model in measured_models(models, sets.facts)
     ]

@@ -60,7 +60,7 @@ class FrequencySets:
     references: dict[str, Relation]
     facts: dict[str, ValueFacts]
     populations: dict[str, Relation]
-    everybody: dict[str, int]
+    population_size: dict[str, int]
     counting: Counting
     rows: int
     null_rows: int
@@ -139,7 +139,7 @@ def build_frequency_sets(
         known = with_hierarchy(workspace, spec, models, value_facts_of(models, columns[name]), index, raw.table)
         references[name], facts[name] = _reference(workspace, raw, index, known), known
         values[name] = encoder.values(index, references[name], known)
-    people, everybody = {}, {}
+    people, population_size = {}, {}
     for index, (name, population) in enumerate(populations.items()):
         people[name] = workspace.table(f"people{index}")
         workspace.execute(
@@ -154,8 +154,8 @@ def build_frequency_sets(
         judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
         if any(model.frame == name and model.penalizes_missing_persons for model in models):
-            (persons,) = workspace.row("frequency/population/everybody", people=people[name])
-            everybody[name] = int(persons or 0)
+            (persons,) = workspace.row("frequency/population/size", people=people[name])
+            population_size[name] = int(persons or 0)
     base = encoder.base()
     workspace.drop(raw.table)
     # Rows that are suppressed for a NULL have values beside it, which the lookup tables count and the base does not.
@@ -168,7 +168,7 @@ def build_frequency_sets(
         references=references,
         facts=facts,
         populations=people,
-        everybody=everybody,
+        population_size=population_size,
         counting=raw.counting,
         rows=raw.rows,
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,

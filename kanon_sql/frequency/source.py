@@ -36,12 +36,12 @@ __all__ = [
 
 def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = False) -> str:
     """That there is no such table or view, nor a file where one would do, and what to do."""
-    said = f"there is no table or view {format_table_name(parts)!r} in {engine.label}; expected its name as the "
+    message = f"there is no table or view {format_table_name(parts)!r} in {engine.label}; expected its name as the "
     if engine.label == ":memory:":
-        said += "database has it; name the database that holds it with -d FILE or -d URL"
+        message += "database has it; name the database that holds it with -d FILE or -d URL"
     else:
-        said += "database has it, with its schema where the session would not look there"
-    return f"{said}, or the path of a Parquet or CSV file" if or_file else said
+        message += "database has it, with its schema where the session would not look there"
+    return f"{message}, or the path of a Parquet or CSV file" if or_file else message
 
 
 @contextmanager

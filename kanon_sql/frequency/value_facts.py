@@ -94,7 +94,7 @@ class ValueFacts:
             for name, values in self.lists.items()
         }
         numbers = {
-            name: render("frequency/wish", value=value, default=default) for name, default in self.numbers.items()
+            name: render("frequency/personal_k", value=value, default=default) for name, default in self.numbers.items()
         }
         return {**marks, **numbers}
 

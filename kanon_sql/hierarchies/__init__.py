@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_with_labels, survey
 from kanon_sql.hierarchies.codes import Codes, Widest
-from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
+from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_wrong_columns, split_labels
 from kanon_sql.hierarchies.exact import (
     exact_texts,
     exact_value,
@@ -71,7 +71,7 @@ __all__ = [
     "refuse_mixed_forms",
     "refuse_several_texts",
     "refuse_split_labels",
-    "refuse_untrue_columns",
+    "refuse_wrong_columns",
     "rule_labels",
     "shown_keys",
     "shown_value",

@@ -17,7 +17,7 @@ from kanon_sql.hierarchies.kind import kind_of
 from kanon_sql.spec import ComputedColumn, QuasiIdentifier
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, render
 
-__all__ = ["computed_value", "refuse_split_labels", "refuse_untrue_columns", "split_labels"]
+__all__ = ["computed_value", "refuse_split_labels", "refuse_wrong_columns", "split_labels"]
 
 
 def computed_value(
@@ -43,7 +43,7 @@ def computed_value(
     return render("hierarchies/computed/number", label=label, part=column.part, whole=whole, digits=digits)
 
 
-def refuse_untrue_columns(
+def refuse_wrong_columns(
     workspace: Workspace,
     computed: Sequence[ComputedColumn],
     quasi_identifiers: Mapping[str, QuasiIdentifier],
@@ -65,14 +65,14 @@ def refuse_untrue_columns(
     for column in computed:
         label = Sql(f"checked.{identifier(column.of)}")
         kind = columns[column.of].kind
-        said = computed_value(column, quasi_identifiers[column.of], kind, label, as_text=column.dates)
+        expected = computed_value(column, quasi_identifiers[column.of], kind, label, as_text=column.dates)
         written = Sql(f"checked.{identifier(column.name)}")
         if column.dates:
             written = exact_text(Sql(f"CAST({written} AS VARCHAR)"))
-        (untrue,) = workspace.row("hierarchies/computed/untrue", table=table, written=written, said=said)
-        if untrue:
+        (wrong,) = workspace.row("hierarchies/computed/mismatches", table=table, written=written, expected=expected)
+        if wrong:
             raise VerificationError(
-                f"verification: {int(untrue)} rows have another {column.name!r} than their {column.of!r} says; "
+                f"verification: {int(wrong)} rows have another {column.name!r} than their {column.of!r} says; "
                 "the table was dropped"
             )
     if computed:
@@ -98,9 +98,9 @@ def refuse_split_labels(
     Raises:
         UnsupportedError: classes by labels would be larger than those that a reader sees.
     """
-    for of, beside, split in split_labels(workspace, computed, columns, table):
+    for of, extra, split in split_labels(workspace, computed, columns, table):
         raise UnsupportedError(
-            f"{shown}: {split:,} labels of {of!r} have rows that differ in {' or '.join(beside)}, so classes by labels "
+            f"{shown}: {split:,} labels of {of!r} have rows that differ in {' or '.join(extra)}, so classes by labels "
             "would look larger than they are; make these columns of the label alone, or leave them out"
         )
 
@@ -121,14 +121,14 @@ def split_labels(
     """
     names = {name.casefold(): name for name in columns}
     for of, own in groupby(computed, key=lambda column: column.of):
-        beside = [names[column.name.casefold()] for column in own if column.name.casefold() in names]
-        if not beside or of not in columns:
+        extra = [names[column.name.casefold()] for column in own if column.name.casefold() in names]
+        if not extra or of not in columns:
             continue
         (split,) = workspace.row(
             "hierarchies/computed/split",
             table=table,
             label=exact_value(columns[of], "checked"),
-            values=[exact_value(columns[name], "checked") for name in beside],
+            values=[exact_value(columns[name], "checked") for name in extra],
         )
         if split:
-            yield of, beside, int(split)
+            yield of, extra, int(split)

@@ -149,7 +149,7 @@ def _parsed(text: str, delimiter: str, name: str) -> tuple[list[tuple[str, ...]]
                 lines.append(reader.line_num)
             before = reader.line_num
     except csv.Error as error:
-        raise HierarchyError([Problem(_said(str(error)), name, before + 1)]) from None
+        raise HierarchyError([Problem(_csv_error(str(error)), name, before + 1)]) from None
     return rows, lines
 
 
@@ -160,7 +160,7 @@ def _refuse_long(cells: Sequence[str], name: str, line: int) -> None:
             raise HierarchyError([Problem(what, name, line)])
 
 
-def _said(error: str) -> str:
+def _csv_error(error: str) -> str:
     """What the reader of CSV found wrong with a row, in our words where its own are not for users."""
     if "field limit" in error:
         return f"a cell of the row has more than {MAX_LABEL:,} characters; close its quotes, or shorten it"
@@ -210,7 +210,7 @@ def _ragged(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Pr
 
 def _repeated(rows: list[tuple[str, ...]], lines: list[int], name: str, *, several: bool) -> list[Problem]:
     if several:
-        return _alike(rows, lines, name)
+        return _repeated_rows(rows, lines, name)
     first: dict[str, tuple[int, tuple[str, ...]]] = {}
     problems = []
     for row, line in zip(rows, lines, strict=True):
@@ -221,7 +221,7 @@ def _repeated(rows: list[tuple[str, ...]], lines: list[int], name: str, *, sever
     return problems
 
 
-def _alike(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:
+def _repeated_rows(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:
     first: dict[tuple[str, ...], int] = {}
     return [
         Problem(f"the same row again as in line {first[row]}; leave one of them out", name, line)

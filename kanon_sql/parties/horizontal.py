@@ -161,10 +161,10 @@ def searched_horizontally(
         sites = []
         for engine, name in zip(engines, names, strict=True):
 
-            def told(stage: str, nodes: int | None, name: str = name) -> None:
+            def progress(stage: str, nodes: int | None, name: str = name) -> None:
                 report(f"{name}: {stage}", nodes)
 
-            given = opened.enter_context(prepared(engine, spec, models, told))
+            given = opened.enter_context(prepared(engine, spec, models, progress))
             sites.append(Site(name, given, label_key, transcript))
         refuse_other_columns(names, [site.given for site in sites], demands.diversity)
         refuse_float_values([site.given for site in sites], demands.diversity)

@@ -233,12 +233,12 @@ def searched_vertically(
         holders = []
         for engine, name, own in zip(engines, names, parts, strict=True):
 
-            def told(stage: str, nodes: int | None, name: str = name) -> None:
+            def progress(stage: str, nodes: int | None, name: str = name) -> None:
                 report(f"{name}: {stage}", nodes)
 
             others = [*own.sensitive, *own.keep]
             judged = [model for model in models if model.attribute is None]
-            given = opened.enter_context(prepared(engine, own, judged, told))
+            given = opened.enter_context(prepared(engine, own, judged, progress))
             holders.append(Holder(name, given, key, others, person_key, transcript))
         _refuse_other_keys(holders)
         refuse_float_values([holder.given for holder in holders], demands.diversity)

@@ -39,8 +39,8 @@ class Utility:
 def utility_of(workspace: Workspace, table: MaskedTable) -> Utility:
     """Compare true and untrue values. Columns with fewer than ten values have no figures, which would show them."""
     workspace.report("comparing statistics of the source and of the release", None)
-    untrue = [item for item in table.columns if item.masking is not None]
-    listed = [{"source": item.source, "masked": item.masked} for item in untrue]
+    perturbed = [item for item in table.columns if item.masking is not None]
+    listed = [{"source": item.source, "masked": item.masked} for item in perturbed]
     changed = workspace.row("perturbation/changed", table=table.table, columns=listed)
     numbers = [item for item in table.columns if item.is_number and item.known >= FEWEST]
     pairs = [
@@ -48,7 +48,7 @@ def utility_of(workspace: Workspace, table: MaskedTable) -> Utility:
     ]
     moments, correlations = _pairs(workspace, table, pairs[:MOST_PAIRS])
     frequencies = []
-    for item in untrue:
+    for item in perturbed:
         if item.masking is not None and item.masking.noise is None and table.rows >= FEWEST:
             moved, categories = workspace.row(
                 "perturbation/shifted", table=table.table, released=table.table, source=item.source, other=item.masked
@@ -57,7 +57,7 @@ def utility_of(workspace: Workspace, table: MaskedTable) -> Utility:
                 {"column": item.name, "categories": int(categories), "distance": int(moved) / 2 / table.rows}
             )
     return Utility(
-        changed={item.name: int(count) for item, count in zip(untrue, changed, strict=True)},
+        changed={item.name: int(count) for item, count in zip(perturbed, changed, strict=True)},
         moments=moments,
         correlations=correlations,
         frequencies=frequencies,

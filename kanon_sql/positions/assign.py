@@ -80,7 +80,7 @@ def assigned(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
             whole=whole,
             grids=_grids(step),
             kept=len(spec.keep),
-            wish=found.wishes,
+            per_row_k=found.per_row_k,
             time=spec.time is not None,
             key=not whole or spec.anonymity_set == "present",
         )
@@ -89,7 +89,9 @@ def assigned(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
     for table in before:
         workspace.drop(table)
     labels, classes = _labels(workspace, found, _grids(cells.placed)), workspace.table("classes")
-    workspace.execute("positions/classes", target=classes, rows=rows, labels=labels, wish=found.wishes, k=spec.k.k)
+    workspace.execute(
+        "positions/classes", target=classes, rows=rows, labels=labels, per_row_k=found.per_row_k, k=spec.k.k
+    )
     return Assigned(rows, labels, classes)
 
 

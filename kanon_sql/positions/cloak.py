@@ -72,7 +72,7 @@ def cloaked(workspace: Workspace, spec: CloakSpec, found: Points) -> Cloaked:
         spec: how many people a cell takes, and who counts.
         found: the points.
     """
-    climb = _Climb(workspace, spec, found.wishes)
+    climb = _Climb(workspace, spec, found.per_row_k)
     remaining: Sequence[Relation] = [found.table]
     for segment in found.layout.segments:
         everyone = [found.table] if climb.everyone else remaining
@@ -90,13 +90,13 @@ class _Climb:
     Attributes:
         workspace: where.
         spec: what was asked.
-        wishes: whether each row has a k of its own.
+        per_row_k: whether each row has a k of its own.
         placed: what was released so far.
     """
 
     workspace: Workspace
     spec: CloakSpec
-    wishes: bool
+    per_row_k: bool
     placed: list[Placed] = field(default_factory=list)
     _count: int = 0
 
@@ -175,7 +175,7 @@ class _Climb:
         if not count:
             return carried
         self.placed.append(Placed(grid, cells, count, people))
-        return [self._made("positions/parted", "parted", grid, carried, cells, inside=False, most=self.wishes)]
+        return [self._made("positions/parted", "parted", grid, carried, cells, inside=False, most=self.per_row_k)]
 
     def _divided(self, grid: Grid, tables: Sequence[Relation], cells: Relation, *, inside: bool) -> Relation:
         return self._made("positions/parted", "parted", grid, tables, cells, inside=inside, most=False)
@@ -208,6 +208,6 @@ class _Climb:
             slots,
             {"mask": str(grid.mask), **(fills or {})},
             tables=len(tables),
-            wish=self.wishes,
+            per_row_k=self.per_row_k,
             **context,
         )

@@ -13,7 +13,7 @@ from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import open_table, unknown_columns
 from kanon_sql.hierarchies import exact_value, whole_units
 from kanon_sql.positions.grid import Axis, Layout
-from kanon_sql.spec import CloakSpec, Wish
+from kanon_sql.spec import CloakSpec, PersonalK
 from kanon_sql.sql import Relation, Sql, identifier, render, source_relation
 
 __all__ = ["Points", "points"]
@@ -33,7 +33,7 @@ class Points:
         columns: the source's columns by name.
         keyed: the query of all rows with their keys; it reads the source.
         table: who was in which finest cell and slice, a scratch table.
-        wishes: whether each row has a k of its own.
+        per_row_k: whether each row has a k of its own.
         rows: rows of the source.
         outside: of these, those without a key.
         calendar: the kind of the column of time where it is no number: ``date`` or ``timestamp``.
@@ -43,7 +43,7 @@ class Points:
     columns: Mapping[str, Column]
     keyed: Sql
     table: Relation
-    wishes: bool
+    per_row_k: bool
     rows: int
     outside: int
     calendar: str | None
@@ -63,11 +63,11 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
     columns = _columns(workspace, spec)
     layout = Layout.of(spec)
     keyed = _keyed(spec, layout, columns)
-    wishes = spec.k.column is not None
+    per_row_k = spec.k.column is not None
     workspace.report("reading the source: one GROUP BY over cells, slices and people", None)
     table = workspace.table("points")
-    workspace.execute("positions/points", target=table, keyed=keyed, wish=wishes)
-    found = workspace.row("positions/totals", points=table, wish=wishes)
+    workspace.execute("positions/points", target=table, keyed=keyed, per_row_k=per_row_k)
+    found = workspace.row("positions/totals", points=table, per_row_k=per_row_k)
     rows, outside, unknown, wrong = (int(item) for item in found)
     if unknown:
         raise SpecError(
@@ -83,10 +83,10 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
         )
     if outside:
         inside = workspace.table("inside")
-        workspace.execute("positions/inside", target=inside, points=table, wish=wishes)
+        workspace.execute("positions/inside", target=inside, points=table, per_row_k=per_row_k)
         table = inside
     calendar = None if spec.time is None else columns[spec.time.column].kind
-    return Points(layout, columns, keyed, table, wishes, rows, outside, None if calendar == "integer" else calendar)
+    return Points(layout, columns, keyed, table, per_row_k, rows, outside, None if calendar == "integer" else calendar)
 
 
 def _or_time(spec: CloakSpec) -> str:
@@ -163,7 +163,7 @@ def _keyed(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> Sq
         "positions/keyed",
         source=source_relation(),
         unit=exact_value(columns[spec.unit], _SOURCE),
-        wish=_wish(spec.k),
+        per_row_k=_personal_k(spec.k),
         kept=list(spec.keep),
         x=x,
         y=y,
@@ -187,10 +187,10 @@ def _coordinate(axis: Axis, digits: int, column: Column, areas: Sequence[Decimal
     }
 
 
-def _wish(wish: Wish) -> Sql | None:
-    if wish.column is None:
+def _personal_k(per_row_k: PersonalK) -> Sql | None:
+    if per_row_k.column is None:
         return None
-    return render("frequency/wish", value=_of_source(wish.column), default=wish.default)
+    return render("frequency/personal_k", value=_of_source(per_row_k.column), default=per_row_k.default)
 
 
 def _time(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> dict[str, Any] | None:

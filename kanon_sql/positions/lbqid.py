@@ -67,7 +67,7 @@ def _history(
         target=events,
         rows=written.rows,
         elements=[_element(lbqid, index, found.layout.digits) for index in range(len(lbqid.elements))],
-        wish=found.wishes,
+        per_row_k=found.per_row_k,
     )
     days = workspace.table("days0")
     workspace.execute("positions/first", target=days, events=events, weekdays=lbqid.weekdays)
@@ -82,10 +82,10 @@ def _history(
         days=days,
         days_needed=lbqid.days,
         weeks_needed=lbqid.weeks,
-        wish=found.wishes,
+        per_row_k=found.per_row_k,
     )
     matching, fewest, exposed = workspace.row(
-        "positions/consistent", requests=requests, histories=released, wish=found.wishes, k=spec.k.k
+        "positions/consistent", requests=requests, histories=released, per_row_k=found.per_row_k, k=spec.k.k
     )
     return History(name, int(matching), int(exposed), None if fewest is None else int(fewest))
 

@@ -112,9 +112,9 @@ def approximated(
         VerificationError: the parts are not what they have to be.
     """
     sets = given.sets
-    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
-    if hopeless is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, hopeless)
+    infeasible = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
+    if infeasible is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, infeasible)
     given.workspace.report(f"recoding: {spec.recoding.method}", None)
     levels = [_levels(lookup.quasi_identifier.minimum_level, lookup.height, cells) for lookup in sets.lookups]
     tops = tuple(own[-1] for own in levels)

@@ -34,7 +34,7 @@ __all__ = ["MOST_TRIED", "CellsRecoded", "caps_of", "recoded_in_cells"]
 MOST_TRIED = 64
 """How often the rows are divided at most, to compare nodes."""
 
-ALIKE = 1e-9
+SAME_LOSS = 1e-9
 """Mean losses that differ by less are the same: those of nodes are made of rounded figures."""
 
 FULL_DOMAIN, NODE, SWEEP = "full_domain", "node", "sweep"
@@ -102,7 +102,7 @@ def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSe
     if not isinstance(found, Chosen):
         return found if made is None else made
     full = found.mean_loss
-    if made is None or made.mean_loss > full - ALIKE:
+    if made is None or made.mean_loss > full - SAME_LOSS:
         return found
     return replace(made, tried={FULL_DOMAIN: Tried(full, 0, 0), **made.tried})
 
@@ -227,7 +227,7 @@ class _Suppressing:
     def _begin(self, node: Node, whole: frozenset[int], prefix: str = "") -> Partitions:
         """The rows before they are divided: a column has the level of the node, and the top unless it is left whole."""
         levels = [
-            (level,) if index in whole or self._says_nothing(index, level) else (level, top)
+            (level,) if index in whole or self._has_one_label(index, level) else (level, top)
             for index, (level, top) in enumerate(zip(node, _tops(self.given), strict=True))
         ]
         workspace = self.given.workspace.apart(prefix) if prefix else self.given.workspace
@@ -235,7 +235,7 @@ class _Suppressing:
         peel(state)
         return state
 
-    def _says_nothing(self, index: int, level: int) -> bool:
+    def _has_one_label(self, index: int, level: int) -> bool:
         """Whether a level has one label for all values: the top, or one that is called like it. NULL has none there."""
         below = self.given.sets.codes.widest[index]
         return level >= len(below) or (below[level].labels <= 1 and not self.given.sets.lookups[index].has_nulls)

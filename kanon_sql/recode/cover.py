@@ -76,7 +76,7 @@ def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NothingReco
 def _parts(vectors: Vectors) -> Sequence[Part]:
     """Cover the vectors, and divide the trees of the sets."""
     state, pairs = vectors.state, vectors.pairs(below=vectors.k)
-    trees = state.make("cover/begun", "trees0", {"vectors": state.vectors}, k=vectors.k)
+    trees = state.make("cover/initial", "trees0", {"vectors": state.vectors}, k=vectors.k)
     while state.row("cover/open", {"trees": trees})[0]:
         trees = _round(vectors, pairs, trees)
     return parts_of(tree_of(vectors, trees), vectors.k)

@@ -63,19 +63,19 @@ def circles(vertices: Sequence[int], weights: Mapping[tuple[int, int], int]) -> 
             graph.add_edge(middle, (end, 0), weight=-weight)
             graph.add_edge(middle, (end, 1), weight=-weight)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
-    beside: dict[int, list[int]] = {vertex: [] for vertex in vertices}
+    neighbours: dict[int, list[int]] = {vertex: [] for vertex in vertices}
     for pair in matching:
         middle, end = sorted(pair, key=len, reverse=True)
         if len(end) == 2:
-            beside[end[0]].append(middle[0] + middle[1] - end[0])
-    return _in_order(beside)
+            neighbours[end[0]].append(middle[0] + middle[1] - end[0])
+    return _in_order(neighbours)
 
 
-def _in_order(beside: Mapping[int, Sequence[int]]) -> list[list[int]]:
+def _in_order(neighbours: Mapping[int, Sequence[int]]) -> list[list[int]]:
     """Circles, from the two neighbours of every vertex."""
     found: list[list[int]] = []
-    left = set(beside)
-    for vertex in sorted(beside):
+    left = set(neighbours)
+    for vertex in sorted(neighbours):
         if vertex not in left:
             continue
         circle = []
@@ -83,6 +83,6 @@ def _in_order(beside: Mapping[int, Sequence[int]]) -> list[list[int]]:
         while following is not None:
             circle.append(following)
             left.remove(following)
-            following = min((near for near in beside[following] if near in left), default=None)
+            following = min((near for near in neighbours[following] if near in left), default=None)
         found.append(circle)
     return found

@@ -173,12 +173,12 @@ class _Making(Scratch):
         filled = self.make("filled", {"deficits": deficits, "quotas": table}, fills=fills)
         taken = self.counts("taken", {"filled": filled})
         left = {value: count - taken.get(value, 0) for value, count in available.items()}
-        begun, plan = dict(taken), []
+        used, plan = dict(taken), []
         for number, step in enumerate(assigned(left, self.requirement.m)):
             for value in step.values:
-                first = begun.get(value, 0)
+                first = used.get(value, 0)
                 plan.append((number, value, first, step.taken))
-                begun[value] = first + step.taken
+                used[value] = first + step.taken
         tables = {"placed": placed, "filled": filled}
         if plan:
             steps = {"plan": self.loaded("plan", plan), "signatures": signatures}

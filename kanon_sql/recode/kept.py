@@ -131,11 +131,11 @@ def hierarchies_of(spec: Spec) -> dict[str, dict[str, Any]]:
 
 
 def _hierarchy(spec: Spec, column: QuasiIdentifier) -> dict[str, Any]:
-    said = {key: value for key, value in column.what_labels().items() if key not in (*_LIMITS, "weight", "as")}
+    shown_keys = {key: value for key, value in column.what_labels().items() if key not in (*_LIMITS, "weight", "as")}
     rows = kind_of(column).listed_rows(spec)
-    content: Any = said if rows is None else with_top(rows)
+    content: Any = shown_keys if rows is None else with_top(rows)
     limits = {"minimum_level": column.minimum_level, "maximum_level": column.maximum_level}
-    return {"kind": next(iter(said), "values"), "sha256": sha256(content), **limits}
+    return {"kind": next(iter(shown_keys), "values"), "sha256": sha256(content), **limits}
 
 
 def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded | Recoded:

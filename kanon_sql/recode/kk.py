@@ -109,9 +109,9 @@ def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch |
     found = recoded_locally(given, inner, budget)
     if not isinstance(found, Chosen | Recoded):
         return replace(found, spec=spec)
-    begun = _begun(given, found)
-    _refuse_unclear(begun.state)
-    return _Lowering(given, spec, k, begun).run(budget)
+    initial = _initial(given, found)
+    _refuse_unclear(initial.state)
+    return _Lowering(given, spec, k, initial).run(budget)
 
 
 def _refuse_unclear(state: Partitions) -> None:
@@ -145,7 +145,7 @@ class _At:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _Initial:
     """The k-anonymous recoding that cells are lowered of.
 
     Attributes:
@@ -165,17 +165,17 @@ class _Begun:
     stopped: str | None
 
 
-def _begun(given: Prepared, found: Chosen | Recoded) -> _Begun:
+def _initial(given: Prepared, found: Chosen | Recoded) -> _Initial:
     """The classes of a local recoding; of a node of the lattice, where that is taken instead."""
     workspace = given.workspace.apart("kk_")
     if isinstance(found, Recoded):
         state = begin(workspace, given.sets, given.models, highest_levels(given.sets))
         tried = Tried(found.mean_loss, found.rounds, found.steps)
-        return _Begun(state, found.mapped, found.start, tried, found.violating, found.stopped)
+        return _Initial(state, found.mapped, found.start, tried, found.violating, found.stopped)
     state = begin(workspace, given.sets, given.models, found.node)
     peel(state)
     attempt = Attempt(OPTIMUM, state)
-    return _Begun(state, attempt.mapped, OPTIMUM, Tried(found.mean_loss, 0, 0), state.violating_rows, None)
+    return _Initial(state, attempt.mapped, OPTIMUM, Tried(found.mean_loss, 0, 0), state.violating_rows, None)
 
 
 @dataclass
@@ -186,18 +186,18 @@ class _Lowering:
         given: the frequency sets, prepared for k-anonymity.
         spec: what to anonymize and how.
         k: how many rows and records.
-        begun: what it begins with.
+        initial: what it begins with.
     """
 
     given: Prepared
     spec: Spec
     k: int
-    begun: _Begun
+    initial: _Initial
 
     @property
     def state(self) -> Partitions:
         """The numbered vectors and the labels."""
-        return self.begun.state
+        return self.initial.state
 
     @property
     def by_assignment(self) -> bool:
@@ -211,13 +211,13 @@ class _Lowering:
 
     def run(self, budget: Budget) -> KKRecoded:
         """Lower cells until none can be, and label every vector."""
-        state, begun = self.state, self.begun
-        held = self._make("held", {"classed": begun.mapped.classed, "classes": begun.mapped.classes})
+        state, initial = self.state, self.initial
+        held = self._make("held", {"classed": initial.mapped.classed, "classes": initial.mapped.classes})
         if not self.lowered:
-            return self._recoded(held, None, 0, begun.stopped)
+            return self._recoded(held, None, 0, initial.stopped)
         at = self._pairs(held)
         prices = prices_of(state)
-        rounds, stopped = 0, begun.stopped
+        rounds, stopped = 0, initial.stopped
         try:
             with budget.limits(state.workspace.engine):
                 while rounds < MOST_ROUNDS and (following := self._round(at, prices, rounds)) is not None:
@@ -281,7 +281,7 @@ class _Lowering:
         self, held: Relation, at: _At | None, rounds: int, stopped: str | None, wide: Widened | None = None
     ) -> KKRecoded:
         """Every vector by its labels; those with the same ones are one class."""
-        state, begun, paths = self.state, self.begun, self.state.paths
+        state, initial, paths = self.state, self.initial, self.state.paths
         levels = {} if at is None else {"cells": at.cells}
         indexes = () if at is None else tuple(path.index for path in self.lowered)
         tight = self._make("tight", {"held": held, **levels}, indexes=indexes)
@@ -319,14 +319,14 @@ class _Lowering:
             mapped,
             state.judge,
             rounds,
-            begun.violating,
+            initial.violating,
             stopped,
-            begun.start,
-            begun.tried.steps,
+            initial.start,
+            initial.tried.steps,
             inner=self.given,
             found=found,
             left_whole=0 if at is None else at.left_whole,
             widened=None if wide is None else wide.rounds,
         )
-        lost = Tried(made.mean_loss, rounds, begun.tried.steps)
-        return replace(made, tried={LOCAL: begun.tried, LOWERED: lost})
+        lost = Tried(made.mean_loss, rounds, initial.tried.steps)
+        return replace(made, tried={LOCAL: initial.tried, LOWERED: lost})

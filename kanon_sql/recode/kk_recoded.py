@@ -45,19 +45,19 @@ class KKRecoded(Recoded):
                 f"{model.label} is weaker than {k}-anonymity: it does not protect from an attacker who knows the "
                 "quasi-identifiers of every person in the table, and classes may have fewer rows"
             )
-        said = [*super().notes, weaker]
+        sentences = [*super().notes, weaker]
         if model.needs_perfect_matchings:
-            said.append(
+            sentences.append(
                 "the classes of the local recoding are released as they are: no other rows that were found lose less"
                 if self.widened is None
                 else f"rounds in which rows were widened, so that every record has {k} matches: {self.widened}"
             )
         if self.left_whole:
-            said.append(
+            sentences.append(
                 f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
                 "too many pairs"
             )
-        return said
+        return sentences
 
     def achieved(self) -> Examination:
         """What the rows achieve at least, from the frequency sets."""

@@ -43,8 +43,8 @@ def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSea
     sets = given.sets
     top = highest_levels(sets)
     bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
-    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
-    if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
+    infeasible = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
+    if infeasible is not None or sets.rows == sets.null_rows or top == bottom:
         return search_in(given, spec, budget)
     given.workspace.report("recoding locally", None)
     return _Local(given, spec, budget, orders_of(given, spec, spec.recoding.ranges or ())).recoded(top, bottom)
@@ -72,18 +72,18 @@ class _Local:
             nothing = hidden > most or not highest.state.kept_rows
             return found if nothing else self._released([highest])
         suppressed = found.rows()["suppressed"]
-        begun = [highest] if hidden <= suppressed else []
-        if begun and (start == "top" or found.node == top):
-            return self._released(begun)
+        candidates = [highest] if hidden <= suppressed else []
+        if candidates and (start == "top" or found.node == top):
+            return self._released(candidates)
         if self.spec.recoding.variant == "fast" and found.node == bottom:
             return found
         optimum = Attempt(OPTIMUM, self._begin(found.node, "at_optimum_"))
         begins = self._hidden(optimum.state) <= suppressed
         if begins:
-            begun = [optimum, *(begun if start == "both" else [])]
-        if not begun:
+            candidates = [optimum, *(candidates if start == "both" else [])]
+        if not candidates:
             return found
-        made = self._released(begun)
+        made = self._released(candidates)
         if start == "top" or (begins and not self.orders):
             return made
         # no recoding begins with the optimum, or one with ranges, which may be wider than its labels: compare them
@@ -100,9 +100,9 @@ class _Local:
         """How many rows a recoding that begins there suppresses."""
         return state.violating_rows + self.given.sets.null_rows
 
-    def _released(self, begun: list[Attempt]) -> Recoded:
+    def _released(self, candidates: list[Attempt]) -> Recoded:
         """The recoding that loses least of those that begin somewhere."""
-        made, stopped = attempts(begun, self.budget, sweeps=self.spec.recoding.variant == "best")
+        made, stopped = attempts(candidates, self.budget, sweeps=self.spec.recoding.variant == "best")
         found = [
             Recoded(
                 self.spec,

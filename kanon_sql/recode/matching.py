@@ -126,16 +126,16 @@ def parts_of_stars(nearest: Sequence[tuple[int, ...]], matched: Sequence[tuple[i
     rows = {vector: 1 for vector, _, _ in nearest} | {other: count for _, other, count in nearest}
     shared = {vector for pair in matched for vector in pair}
     edges = {*matched, *((min(one, near), max(one, near)) for one, near, _ in nearest if one not in shared)}
-    beside: dict[int, list[int]] = {vector: [] for vector in rows}
+    neighbours: dict[int, list[int]] = {vector: [] for vector in rows}
     for one, other in sorted(edges):
-        beside[one].append(other)
-        beside[other].append(one)
+        neighbours[one].append(other)
+        neighbours[other].append(one)
     parts: list[Part] = []
     done: set[int] = set()
-    for centre in sorted(beside, key=lambda vector: (rows[vector] == 1, -len(beside[vector]), vector)):
-        if centre not in done and beside[centre]:
-            done |= {centre, *beside[centre]}
-            parts += _of_star(centre, rows[centre], beside[centre])
+    for centre in sorted(neighbours, key=lambda vector: (rows[vector] == 1, -len(neighbours[vector]), vector)):
+        if centre not in done and neighbours[centre]:
+            done |= {centre, *neighbours[centre]}
+            parts += _of_star(centre, rows[centre], neighbours[centre])
     return parts
 
 

@@ -127,9 +127,9 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
         VerificationError: the classes do not hold all rows, or do not satisfy.
     """
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    hopeless = out_of_reach(given.workspace, given.models, sets, most)
-    if hopeless is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, hopeless)
+    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    if infeasible is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, infeasible)
     given.workspace.report("micro-aggregating", None)
     units = units_of(given, spec)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))

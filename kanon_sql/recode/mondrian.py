@@ -65,9 +65,9 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
         VerificationError: the classes do not hold all rows.
     """
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    hopeless = out_of_reach(given.workspace, given.models, sets, most)
-    if hopeless is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, hopeless)
+    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    if infeasible is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, infeasible)
     given.workspace.report("recoding by median cuts", None)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if state.violating_rows:

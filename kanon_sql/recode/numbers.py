@@ -154,13 +154,13 @@ def _digits_of(column: Column, asked: Aggregate) -> int | str:
             f"micro-aggregation needs numbers, dates or times, but the column is {column.type}; cast it to DECIMAL(p, "
             "s) in a source query"
         )
-    said = _SCALE.search(column.type)
-    if column.kind == "decimal" and (said is None or int(said.group(2)) > MOST_DIGITS):
+    scale = _SCALE.search(column.type)
+    if column.kind == "decimal" and (scale is None or int(scale.group(2)) > MOST_DIGITS):
         return (
             f"the type {column.type} does not say how many digits there are after the point, or more than "
             f"{MOST_DIGITS}; cast it to DECIMAL(p, s) in a source query"
         )
-    return int(said.group(2)) if column.kind == "decimal" and said is not None else 0
+    return int(scale.group(2)) if column.kind == "decimal" and scale is not None else 0
 
 
 def _refuse_large(given: Prepared, chosen: Sequence[Lookup], units: Mapping[str, Unit]) -> None:
@@ -283,8 +283,8 @@ def released_of(state: Partitions, own: Numbers, joined: Relation) -> Relation:
             workspace.compiler.filled("recode/microaggregation/insert_released", quoted, target=None, **context)
         )
     else:
-        said = _SCALE.search(unit.type)
-        name, precision = unit.type.partition("(")[0], 28 if said is None else int(said.group(1))
+        scale = _SCALE.search(unit.type)
+        name, precision = unit.type.partition("(")[0], 28 if scale is None else int(scale.group(1))
         context |= {"type": {"INT": "INTEGER"}.get(name, name), "precision": precision}
         released = state.make("microaggregation/released", what, tables, {}, **context)
     if unit.kind == "float":

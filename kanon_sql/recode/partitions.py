@@ -188,7 +188,7 @@ def peel(state: Partitions) -> None:
     first = {"first": str(state.count)}  # no class of the first node has a number above
     peeled = state.make("peeled", "peeled", {**tables, "alone": alone, "rest": rest}, first)
     context = {"words": state.names, "by_person": judge.by_person}
-    state.open = state.make("begun", "open0", {**tables, "peeled": peeled}, **context)
+    state.open = state.make("initial", "open0", {**tables, "peeled": peeled}, **context)
     state.last = 2 * state.count
     for table in (alone, rest, peeled):
         state.workspace.drop(table)

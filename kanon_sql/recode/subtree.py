@@ -102,9 +102,9 @@ def recoded_by_subtrees(
                 f"{model.label}: recoding: subtree counts the classes of the source alone, and not those of a "
                 "population; use recoding: full_domain"
             )
-    hopeless = out_of_reach(given.workspace, given.models, sets, most)
-    if hopeless is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, hopeless)
+    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    if infeasible is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, infeasible)
     given.workspace.report("recoding by subtrees", None)
     orders = orders_of(given, spec, spec.recoding.ranges or ())
     state = begin(given.workspace, sets, given.models, highest_levels(sets), ranged=orders)
@@ -189,8 +189,8 @@ class _Cut:
     @property
     def _members(self) -> dict[str, Relation]:
         """The values of the class label, if the release is to tell one."""
-        told = self.spec.recoding.classify
-        return {} if told is None else {"members": self.state.judge.members[told]}
+        classified = self.spec.recoding.classify
+        return {} if classified is None else {"members": self.state.judge.members[classified]}
 
     def _with_weights(self, name: str, what: str, paths: tuple[Path, ...]) -> Relation:
         """A table of some columns, with what their information is worth."""
@@ -227,10 +227,10 @@ class _Cut:
                     "subtree/weighed", "weighed", {"open": state.open, "labels": state.labels},
                     attributes=tuple(path for path in state.paths if path not in self.ranged), ranged=self.ranged,
                 )  # fmt: skip
-                begun = state.rounds
+                rounds_before = state.rounds
                 while self._specialize():
                     state.workspace.report(f"specializing labels: round {state.rounds}", None)
-                    if state.rounds - begun == MOST_STEPS:
+                    if state.rounds - rounds_before == MOST_STEPS:
                         return f"it took {MOST_STEPS} steps, the most that a run takes"
         except Stopped as stopped:
             if not satisfies:
@@ -330,14 +330,14 @@ class _Cut:
     ) -> Relation:
         """The best step: none or one."""
         state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after, **offered}
-        told = self.spec.recoding.classify is not None
-        fills = {"factor": repr(BITS if told else PRECISION / (PRICE * state.kept_rows))}
+        classified = self.spec.recoding.classify is not None
+        fills = {"factor": repr(BITS if classified else PRECISION / (PRICE * state.kept_rows))}
         what = f"chosen{number}"
         if not down:
-            return state.make("subtree/generalized", what, tables, fills, worth="told" if told else "detail")
+            return state.make("subtree/generalized", what, tables, fills, worth="told" if classified else "detail")
         return state.make(
             "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
-            worth="told" if told else "regained", cuts=self._cuts, splits=bool(offered),
+            worth="told" if classified else "regained", cuts=self._cuts, splits=bool(offered),
         )  # fmt: skip
 
     def _judged(self, what: str) -> Relation:

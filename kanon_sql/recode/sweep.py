@@ -120,8 +120,8 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
             for level in (node[path.index] - 1, node[path.index] + 1):
                 if path.low <= level <= path.high:
                     near[(*node[: path.index], level, *node[path.index + 1 :])] += count
-    beside = 2 * max(1, len(state.cuttable))
-    worth = {node: beside * rows[node] + near[node] for node in rows.keys() | near.keys()}
+    others = 2 * max(1, len(state.cuttable))
+    worth = {node: others * rows[node] + near[node] for node in rows.keys() | near.keys()}
     best = sorted(worth, key=lambda node: (-worth[node], node))[:most]
     return sorted(best, key=lambda node: (prices.of(node), node))
 

@@ -200,8 +200,8 @@ class Widening:
     def _round(self, compared: Relation, cells: Relation, graph: Matches, number: int) -> Relation:
         """The cells after one round."""
         lacking = graph.lacking(self.k)
-        told = self._load("lacking", lacking.items())
-        tables = {"lacking": told, "compared": compared, "cells": cells, "prices": self.prices}
+        lacks = self._load("lacking", lacking.items())
+        tables = {"lacking": lacks, "compared": compared, "cells": cells, "prices": self.prices}
         context = {"lowered": self.state.cuttable, "k": self.k}
         candidates: dict[int, list[int]] = {vector: [] for vector in lacking}
         for vector, _, other in self._fetched("candidates", tables, self.k * len(lacking), **context):
@@ -211,7 +211,7 @@ class Widening:
         widened = self._load("widened", sorted(pair for pair in both if pair[0] in graph.rows))
         tables = {"cells": cells, "widened": widened, "compared": compared}
         following = self.make("wider_cells", tables, f"wider_cells_{number % 2}")
-        self._drop(told, widened)
+        self._drop(lacks, widened)
         return following
 
     def _fetched(self, name: str, tables: Mapping[str, Relation], limit: int, **context: Any) -> list[tuple[int, ...]]:

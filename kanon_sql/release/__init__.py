@@ -23,9 +23,9 @@ from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.file import (
     WrittenFile,
+    file_manifest,
     file_of,
     files_left,
-    manifest_beside,
     publish_file,
     snapshot,
     types_in,
@@ -58,9 +58,9 @@ from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     Pending,
     Record,
-    is_untrue,
+    is_perturbed,
     manifest_of,
-    marks_untrue,
+    marks_perturbed,
     pending_records,
     published_manifest,
     under_another_id,
@@ -80,7 +80,7 @@ from kanon_sql.release.state import (
     write_state,
 )
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
-from kanon_sql.release.write import Written, remove_left_beside, staged, written_release
+from kanon_sql.release.write import Written, remove_leftovers, staged, written_release
 from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values
 
 __all__ = [
@@ -118,6 +118,7 @@ __all__ = [
     "drop_state",
     "expected_size",
     "extended_history",
+    "file_manifest",
     "file_of",
     "files_left",
     "forms_taken",
@@ -125,7 +126,7 @@ __all__ = [
     "held_levels",
     "history_of",
     "invariant_release",
-    "is_untrue",
+    "is_perturbed",
     "judged_rows",
     "keep",
     "kept_columns",
@@ -134,9 +135,8 @@ __all__ = [
     "labelled_with_values",
     "lattice_to_choose_from",
     "leaving_rows",
-    "manifest_beside",
     "manifest_of",
-    "marks_untrue",
+    "marks_perturbed",
     "open_state_schema",
     "operating_system",
     "pending_records",
@@ -160,7 +160,7 @@ __all__ = [
     "refuse_unequal",
     "refuse_unordered",
     "remember",
-    "remove_left_beside",
+    "remove_leftovers",
     "sampling_for",
     "score_for",
     "snapshot",

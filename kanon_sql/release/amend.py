@@ -14,7 +14,7 @@ from kanon_sql.errors import DatabaseError
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record
 from kanon_sql.release.publish import mark_as_ours
 from kanon_sql.release.state import State, forget_state, registry, states_in, write_state
-from kanon_sql.release.write import beside
+from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement
 
@@ -51,7 +51,7 @@ def amend(
     engine = workspace.engine
     engine.refuse_shadowed_functions()  # the verification has called them
     workspace.report("publishing", None)
-    manifests = beside(spec.release, MANIFEST_TABLE)
+    manifests = in_schema_of(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", manifests)
     with engine.transaction():
         workspace.hold(manifests, registry(before.schema), Relation(spec.release))

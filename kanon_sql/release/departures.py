@@ -295,7 +295,7 @@ def departures_of(
         names=names,
         waiting=state.waiting,
         leaving=leaving,
-        alike=exact("waiting"),
+        same=exact("waiting"),
         remembered=exact("placed"),
         asked=exact("leaving"),
     )

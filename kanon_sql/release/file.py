@@ -42,10 +42,10 @@ from kanon_sql.sql import Relation, Statement, checkpoint
 
 __all__ = [
     "WrittenFile",
+    "file_manifest",
     "file_of",
     "files_left",
     "formulas_in",
-    "manifest_beside",
     "publish_file",
     "read_back",
     "refuse_foreign_file",
@@ -92,12 +92,12 @@ def file_of(spec: Spec) -> Path:
     return Path(os.path.realpath(path))
 
 
-def manifest_beside(path: Path) -> Path:
+def file_manifest(path: Path) -> Path:
     """Where the manifest of a released file is."""
     return path.with_name(f"{path.name}.manifest.json")
 
 
-def _pending_beside(path: Path) -> Path:
+def _pending_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.kanon.manifest.json")
 
 
@@ -131,13 +131,13 @@ def refuse_foreign_file(engine: Engine, spec: Spec) -> None:
         raise SpecError(
             f"release.file: there is already a file {shown} that kanon_sql did not publish, or that was changed since; "
             "choose another name, or move it away. A file of ours is known by the manifest beside it, "
-            f"{manifest_beside(path).name}"
+            f"{file_manifest(path).name}"
         )
 
 
 def _is_ours(path: Path) -> bool:
     """Whether a manifest beside the file is about these very bytes."""
-    known = [_recorded(manifest_beside(path)), _recorded(_pending_beside(path))]
+    known = [_recorded(file_manifest(path)), _recorded(_pending_path(path))]
     return any(known) and _sha256(path) in known
 
 
@@ -205,7 +205,7 @@ def _remove_left(engine: Engine, path: Path, *, alone: bool) -> None:
         return
     for left in dead:
         _remove(left)
-    engine.tell_left(f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}")
+    engine.note_left(f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}")
 
 
 _HIDDEN = re.compile(r"\..+\.kanon-[0-9a-f]+(\.csv|\.parquet)?")
@@ -266,7 +266,7 @@ def files_left(directory: Path, *, remove: bool) -> list[tuple[Path, float, bool
 
 def _settle(path: Path) -> None:
     """Finish what a run left that was killed while it published: its manifest goes beside the file that is there."""
-    pending = _pending_beside(path)
+    pending = _pending_path(path)
     if pending.exists():
         if path.exists() and _recorded(pending) == _sha256(path):
             _publish_manifest(pending, path)
@@ -363,7 +363,7 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
     Raises:
         DatabaseError: the operating system refuses; the message says what stands.
     """
-    pending = _pending_beside(file.path)
+    pending = _pending_path(file.path)
     stands = False
     try:
         if _sha256(file.hidden) != manifest["file"]["sha256"]:
@@ -394,7 +394,7 @@ def _publish_manifest(pending: Path, path: Path) -> None:
     """Put a manifest beside its file, for those to read who may read that; its details are for its owner alone."""
     if _read_manifest(pending).get("details") is None:
         pending.chmod(stat.S_IMODE(path.stat().st_mode))
-    pending.replace(manifest_beside(path))
+    pending.replace(file_manifest(path))
 
 
 def types_in(path: Path) -> Mapping[str, str]:
@@ -405,7 +405,7 @@ def types_in(path: Path) -> Mapping[str, str]:
     """
     if path.suffix.lower() != ".csv":
         return {}
-    for manifest in (manifest_beside(path), _pending_beside(path)):
+    for manifest in (file_manifest(path), _pending_path(path)):
         found = _read_manifest(manifest).get("file")
         if isinstance(found, Mapping) and found.get("sha256") == _sha256(path):
             columns: Mapping[str, str] = found["columns"]

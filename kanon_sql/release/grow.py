@@ -132,7 +132,9 @@ def _replace(workspace: Workspace, growing: Growing, manifest: Mapping[str, Any]
     if growing.coarser is not None:
         standing = growing.coarser.release(standing)
     with staged(workspace, spec.release) as target:
-        workspace.execute("release/state/grown", target=target, names=shown, standing=standing, written=growing.written)
+        workspace.execute(
+            "release/state/rewritten", target=target, names=shown, standing=standing, written=growing.written
+        )
         workspace.report("verifying the written table", None)
         _refuse_other_count(workspace, growing, target)
         if growing.examine_all or growing.coarser is not None:

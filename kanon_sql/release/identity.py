@@ -67,10 +67,10 @@ def refuse_other_types(state: State, columns: Mapping[str, Column], names: Seque
         SpecError: a column is of another type.
     """
     for name in names:
-        now, (begun, kind) = columns[name], state.types[name]
-        if _identity(now.type, now.kind) != _identity(begun, kind):
+        now, (first, kind) = columns[name], state.types[name]
+        if _identity(now.type, now.kind) != _identity(first, kind):
             raise SpecError(
-                f"{what}: {name!r} is of type {_shown(now.type)}, and was of type {_shown(begun)} when the release was "
+                f"{what}: {name!r} is of type {_shown(now.type)}, and was of type {_shown(first)} when the release was "
                 "begun; equal values of two types would be taken for different ones, or different ones for equal, so "
                 "that a person could be counted twice. Cast it to that type in a query"
             )

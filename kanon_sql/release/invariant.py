@@ -23,7 +23,7 @@ from kanon_sql.hierarchies import exact_value
 from kanon_sql.recode import InvariantClasses, Past
 from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING, under_another_id
 from kanon_sql.release.publish import HISTORY, publish, refuse_foreign_release
-from kanon_sql.release.write import beside, staged
+from kanon_sql.release.write import in_schema_of, staged
 from kanon_sql.spec import (
     CLASS_COLUMN,
     COUNTERFEITS_COLUMN,
@@ -90,12 +90,12 @@ def history_of(
     assert spec.unit is not None
     workspace.engine.shared(named.release)
     shown = format_table_name(named.release)
-    manifest = beside(named.release, MANIFEST_TABLE)
+    manifest = in_schema_of(named.release, MANIFEST_TABLE)
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)
-    said = json.loads(str(rows[0][1]))["history"]
+    record = json.loads(str(rows[0][1]))["history"]
     own = {"m": requirement.m, "attribute": requirement.attribute, "person": spec.unit}
     for what, value in own.items():
-        if said[what] != value:
+        if record[what] != value:
             raise SpecError(
                 f"{HISTORY}: {shown} is the history of a sequence of releases with another {what} than this spec's; "
                 "choose another name to begin a new sequence, whose releases are then not compared with those"
@@ -108,13 +108,13 @@ def history_of(
                 f"{name!r} is {found[name].type} in {shown} and {columns[name].type} in the source now; cast it in a "
                 "source query"
             )
-    return History(Past(table, found, SIGNATURE_COLUMN), run_id, tuple(said["releases"]))
+    return History(Past(table, found, SIGNATURE_COLUMN), run_id, tuple(record["releases"]))
 
 
 def _named(spec: Spec, requirement: MInvarianceRequirement) -> Spec:
     """The spec as if the history were the release."""
     assert spec.release is not None
-    parts = beside(spec.release, requirement.history[-1]).parts
+    parts = in_schema_of(spec.release, requirement.history[-1]).parts
     return spec.model_copy(update={"release": parts})
 
 

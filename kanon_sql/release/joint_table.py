@@ -41,7 +41,7 @@ from kanon_sql.evaluate import Achieved, Examination, Subject, examine, referenc
 from kanon_sql.frequency import label_numbers, value_facts_of
 from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value, split_labels
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import named_beside
+from kanon_sql.spec import columns_by_name
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, identifier, render, source_relation, sql_list
 
 __all__ = ["JointClasses", "View", "examine_jointly"]
@@ -172,10 +172,10 @@ class _JointTable:
         view = self.views[number]
         released = self.workspace.columns(view.table)
         known = {*view.labels, *view.shown}
-        beside = named_beside(view.labels, set(released) - known)
-        if set(released) != known | {column.name for column in beside}:
+        computed = columns_by_name(view.labels, set(released) - known)
+        if set(released) != known | {column.name for column in computed}:
             return True
-        if any(split_labels(self.workspace, beside, released, view.table)):
+        if any(split_labels(self.workspace, computed, released, view.table)):
             return True
         (different,) = self.workspace.row(
             "release/ledger/differences",

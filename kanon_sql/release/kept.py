@@ -25,7 +25,7 @@ from kanon_sql.release.manifest import (
     under_another_id,
 )
 from kanon_sql.release.publish import KEEP, publish, refuse_foreign_release
-from kanon_sql.release.write import beside, staged
+from kanon_sql.release.write import in_schema_of, staged
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation
@@ -78,7 +78,7 @@ def _published_as(spec: Spec) -> Spec:
     """The spec as if the recoding were the release."""
     assert spec.release is not None
     assert spec.recoding.save_as is not None
-    parts = beside(spec.release, spec.recoding.kept_in).parts
+    parts = in_schema_of(spec.release, spec.recoding.kept_in).parts
     return spec.model_copy(update={"release": parts, "ledger": None})
 
 
@@ -128,20 +128,20 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
     Raises:
         SpecError: there is none by this name.
     """
-    shown, engine, manifest = format_table_name(name), workspace.engine, beside(name, MANIFEST_TABLE)
+    shown, engine, manifest = format_table_name(name), workspace.engine, in_schema_of(name, MANIFEST_TABLE)
     run_id = engine.mark(name) if engine.shared(name) else None
     if run_id is None or kind_of(run_id) != "recoding" or not engine.shared(manifest.parts):
         raise SpecError(_no_such(name))
     if recorded_state(workspace, manifest, release_key(engine, name), run_id) is None:
         raise SpecError(_no_such(name))
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)
-    said = json.loads(str(rows[0][1]))["kept"]
-    hierarchies = {made.pop("name"): made for made in said["hierarchies"]}
-    table, node = Relation(name), said["node"]
-    if not said["by_class"]:
+    record = json.loads(str(rows[0][1]))["kept"]
+    hierarchies = {made.pop("name"): made for made in record["hierarchies"]}
+    table, node = Relation(name), record["node"]
+    if not record["by_class"]:
         levels = workspace.row("release/kept/read", table=table, names=list(hierarchies))
         node = dict(zip(hierarchies, map(int, levels), strict=True))
-    return Kept(shown, table, run_id, said["method"], said["by_class"], node, hierarchies, said.get("orders"))
+    return Kept(shown, table, run_id, record["method"], record["by_class"], node, hierarchies, record.get("orders"))
 
 
 def _no_such(name: tuple[str, ...]) -> str:

@@ -158,8 +158,8 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
         HierarchyError: its file cannot be read.
     """
     rows = kind_of(quasi_identifier).listed_rows(spec)
-    said: Any = _written(quasi_identifier) if rows is None else sorted(with_top(rows))
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    description: Any = _written(quasi_identifier) if rows is None else sorted(with_top(rows))
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
 def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:

@@ -28,10 +28,10 @@ __all__ = [
     "Kind",
     "Pending",
     "Record",
-    "id_beside",
-    "is_untrue",
+    "derived_id",
+    "is_perturbed",
     "kind_of",
-    "marks_untrue",
+    "marks_perturbed",
     "pending_records",
     "published_manifest",
     "recorded_state",
@@ -48,7 +48,7 @@ _PENDING, _WITHDRAWN = "pending", "withdrawn"
 
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 
-_BESIDE = re.compile(r"[0-9a-f]{8}(01|02|03)")
+_DERIVED_ID = re.compile(r"[0-9a-f]{8}(01|02|03)")
 """What a run publishes that is no release of true rows has an id of its own, made of that of the run."""
 
 Kind = Literal["release", "recoding", "history", "untrue"]
@@ -57,14 +57,14 @@ _ENDS: dict[str, Kind] = {"01": "recoding", "02": "history", "03": "untrue"}
 State = Literal["pending", "published"]
 
 
-def id_beside(run_id: str, kind: Kind) -> str:
+def derived_id(run_id: str, kind: Kind) -> str:
     """The id under which a run publishes the recoding or a history beside its release, or what is untrue."""
     return run_id + next(end for end, its_kind in _ENDS.items() if its_kind == kind)
 
 
 def kind_of(run_id: str) -> Kind:
     """What a table with this id as its mark is: a release, a recoding that was kept, a history, or untrue."""
-    found = _BESIDE.fullmatch(run_id)
+    found = _DERIVED_ID.fullmatch(run_id)
     return "release" if found is None else _ENDS[found[1]]
 
 
@@ -129,13 +129,13 @@ def recorded_state(workspace: Workspace, table: Relation, release_name: str, run
     return "pending" if found == {_PENDING} else "published"
 
 
-def is_untrue(engine: Engine, parts: tuple[str, ...]) -> bool:
+def is_perturbed(engine: Engine, parts: tuple[str, ...]) -> bool:
     """Whether a table's own mark says that its values are untrue. Anyone who may read the table may read its mark."""
     run_id = engine.mark(parts)
-    return run_id is not None and marks_untrue(run_id)
+    return run_id is not None and marks_perturbed(run_id)
 
 
-def marks_untrue(run_id: str) -> bool:
+def marks_perturbed(run_id: str) -> bool:
     """Whether the run of a mark made values untrue."""
     return kind_of(run_id) == "untrue"
 
@@ -144,7 +144,7 @@ def marks_untrue(run_id: str) -> bool:
 def under_another_id(engine: Engine, kind: Kind) -> Iterator[None]:
     """A run has one release of true rows: whatever else it publishes has a mark, a manifest and names of its own."""
     before = engine.run_id
-    engine.run_id = id_beside(before, kind)
+    engine.run_id = derived_id(before, kind)
     try:
         yield
     finally:

@@ -46,7 +46,7 @@ from kanon_sql.release.manifest import (
     recorded_state,
     release_key,
 )
-from kanon_sql.release.write import beside
+from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Statement
 
@@ -107,18 +107,18 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
         raise SpecError(f"{key}: {shown!r} is the source itself, which is never replaced; choose another name")
     # A plain name is looked up in several places, a manifest speaks for its own only.
-    manifest = beside(release, MANIFEST_TABLE)
-    beside_it = (
+    manifest = in_schema_of(release, MANIFEST_TABLE)
+    shared_manifest = (
         kind == wanted
         and workspace.engine.shared(manifest.parts)
         and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts)
     )
-    if beside_it:
+    if shared_manifest:
         run_id = _published_by(workspace, release, manifest)
         if run_id is not None:
             _refuse_other_use(run_id, shown, key)
             return run_id
-        _refuse_made_anew(workspace, release, manifest)
+        _refuse_recreated(workspace, release, manifest)
     if kind != wanted and (workspace.engine.mark(release) or workspace.engine.view_mark(release)) is not None:
         stands = "a guarded view" if kind == "view" else "a table of ours"
         raise SpecError(
@@ -150,7 +150,7 @@ def _published_by(workspace: Workspace, release: tuple[str, ...], manifest: Rela
     return None if recorded_state(workspace, manifest, key, run_id) is None else run_id
 
 
-def _refuse_made_anew(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> None:
+def _refuse_recreated(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> None:
     """Say why a table is not replaced although a manifest has its name."""
     key = release_key(workspace.engine, release)
     (named,) = workspace.row("release/manifest/named", table=manifest, release_name=key)
@@ -231,7 +231,7 @@ def publish(
     assert spec.release is not None
     workspace.engine.refuse_shadowed_functions()  # the verification has called them
     workspace.report("publishing", None)
-    table = beside(spec.release, MANIFEST_TABLE)
+    table = in_schema_of(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", table)
     if addition is not None:
         addition.create(workspace)
@@ -298,7 +298,7 @@ class _InSteps:
     @property
     def written(self) -> Relation:
         """The verified table, once it is in no session any more."""
-        return beside(self.release, self.made.parts[-1])
+        return in_schema_of(self.release, self.made.parts[-1])
 
     @property
     def release(self) -> tuple[str, ...]:
@@ -308,7 +308,7 @@ class _InSteps:
     @property
     def aside(self) -> Relation:
         """Where an old release is left."""
-        return beside(self.release, f"kanon_{self.workspace.run_id}_old")
+        return in_schema_of(self.release, f"kanon_{self.workspace.run_id}_old")
 
     def publish(self) -> None:
         """Steps 1 to 6."""
@@ -355,7 +355,7 @@ class _InSteps:
     def _exchange(self) -> None:
         """Put the new release in the place of the old one, in as few steps as the engine knows."""
         workspace = self.workspace
-        workspace.record(self.aside, beside(self.release, SCRATCH_TABLE))
+        workspace.record(self.aside, in_schema_of(self.release, SCRATCH_TABLE))
         self._replace(self.written, self.aside)
         if self.replacing is None:
             return
@@ -410,7 +410,7 @@ class _InSteps:
         self._forget_old()
 
     def _forget_old(self) -> None:
-        self.workspace.forget(self.aside, beside(self.release, SCRATCH_TABLE))
+        self.workspace.forget(self.aside, in_schema_of(self.release, SCRATCH_TABLE))
 
 
 def put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) -> bool:

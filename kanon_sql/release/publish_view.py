@@ -22,7 +22,7 @@ from kanon_sql.release.kept import refuse_foreign_kept
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, pending_records
 from kanon_sql.release.publish import refuse_foreign_release
 from kanon_sql.release.state import refuse_growing
-from kanon_sql.release.write import beside, verify_view
+from kanon_sql.release.write import in_schema_of, verify_view
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement
 
@@ -65,7 +65,7 @@ def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, An
     engine = workspace.engine
     engine.refuse_shadowed_functions()
     workspace.report("creating the view, and verifying it", None)
-    table = beside(spec.release, MANIFEST_TABLE)
+    table = in_schema_of(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", table)
     record = Record(workspace, table, workspace.run_id)
     statement = created_view(workspace, choice)

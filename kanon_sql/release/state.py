@@ -194,8 +194,8 @@ def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None
         return
     manifest = Relation((*spec.release[:-1], MANIFEST_TABLE))
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)
-    said = [json.loads(str(text)) for _, text in rows if text]
-    kept = next((item["spec"]["state"] for item in said if (item.get("spec") or {}).get("state")), None)
+    record = [json.loads(str(text)) for _, text in rows if text]
+    kept = next((item["spec"]["state"] for item in record if (item.get("spec") or {}).get("state")), None)
     if kept is not None and state_of(workspace, parse_table_name(kept["schema"]), spec.release) is not None:
         raise SpecError(
             f"state: {format_table_name(spec.release)} grows already: kanon-sql release refresh adds new rows to it. A "
@@ -220,9 +220,9 @@ def _read(schema: tuple[str, ...], text: str) -> State:
         SpecError: something else has written it.
     """
     try:
-        said = json.loads(text)
-        lists = {key: tuple(said[key]) for key in ("release", "columns", "taken")}
-        return State(**{**said, **lists, "schema": schema})
+        record = json.loads(text)
+        lists = {key: tuple(record[key]) for key in ("release", "columns", "taken")}
+        return State(**{**record, **lists, "schema": schema})
     except (ValueError, KeyError, TypeError):
         raise SpecError(
             f"state: {format_table_name(registry(schema).parts)!r} holds a row that no version known here has written; "
@@ -232,7 +232,7 @@ def _read(schema: tuple[str, ...], text: str) -> State:
 
 def write_state(workspace: Workspace, state: State) -> None:
     """Record a state."""
-    said = {key: value for key, value in asdict(state).items() if key != "schema"}
+    record = {key: value for key, value in asdict(state).items() if key != "schema"}
     workspace.execute(
         "release/manifest/insert",
         table=registry(state.schema),
@@ -240,7 +240,7 @@ def write_state(workspace: Workspace, state: State) -> None:
         run_id=state.run_id,
         published_at=state.created_at,
         spec_hash=state.promise,
-        manifest=json.dumps(said, sort_keys=True),
+        manifest=json.dumps(record, sort_keys=True),
     )
 
 
@@ -267,12 +267,12 @@ def promise_of(spec: Spec) -> str:
 
 def _promised(spec: Spec) -> dict[str, Any]:
     """What a promise is the digest of."""
-    said = spec.to_dict()
+    record = spec.to_dict()
     common = ("unit", "quasi_identifiers", "sensitive", "keep", "privacy", "nulls")
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
     watermark = None if spec.increments is None else spec.increments.watermark
-    source = None if watermark is None else said["source"]
-    return {**{key: said[key] for key in common}, "digests": digests, "watermark": watermark, "source": source}
+    source = None if watermark is None else record["source"]
+    return {**{key: record[key] for key in common}, "digests": digests, "watermark": watermark, "source": source}
 
 
 def _year_of(spec: Spec, state: State) -> int | None:

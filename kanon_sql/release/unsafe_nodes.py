@@ -59,12 +59,12 @@ class UnsafeNodes:
             return True
         if not self._merging_helps:
             return False
-        alike = self._all_shown and generalizes(unsafe.node, self._lowest)
+        comparable = self._all_shown and generalizes(unsafe.node, self._lowest)
         if self._keeps_all:
-            no_more = alike and generalizes(self._others(unsafe.node), self._others(node))
+            no_more = comparable and generalizes(self._others(unsafe.node), self._others(node))
             return no_more or generalizes(unsafe.node, node)
         above = generalizes(node, unsafe.node) and self._others(node) == self._others(unsafe.node)
-        return alike and above and unsafe.suppressed == 0
+        return comparable and above and unsafe.suppressed == 0
 
     def _others(self, node: Node) -> Node:
         """The levels of the columns that no earlier release shows as the node may."""

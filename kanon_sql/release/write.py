@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
-from kanon_sql.hierarchies import computed_value, refuse_untrue_columns, value_text
+from kanon_sql.hierarchies import computed_value, refuse_wrong_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
 from kanon_sql.release.file import (
@@ -34,7 +34,7 @@ from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, re
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, slot
 
-__all__ = ["Written", "beside", "remove_left_beside", "staged", "verify_view", "written_release"]
+__all__ = ["Written", "in_schema_of", "remove_leftovers", "staged", "verify_view", "written_release"]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Written:
     notes: tuple[str, ...] = ()
 
     @property
-    def said(self) -> list[str]:
+    def all_notes(self) -> list[str]:
         """All that the user should know about it."""
         return [*(note for note in (self.note, self.formulas) if note is not None), *self.notes]
 
 
-def remove_left_beside(engine: Engine, spec: Origin) -> None:
+def remove_leftovers(engine: Engine, spec: Origin) -> None:
     """Remove what killed runs of a release left, at the beginning of a run, which may be refused before it writes.
 
     Args:
@@ -82,10 +82,10 @@ def remove_left_beside(engine: Engine, spec: Origin) -> None:
         remove_left_files(engine, file_of(spec))
     if spec.release is not None:
         with open_workspace(engine, "") as workspace:
-            workspace.remove_left_beside(spec.release)
+            workspace.remove_leftovers(spec.release)
 
 
-def beside(release: tuple[str, ...], name: str) -> Relation:
+def in_schema_of(release: tuple[str, ...], name: str) -> Relation:
     """A table in the release's schema."""
     return Relation((*release[:-1], name))
 
@@ -99,7 +99,7 @@ def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release"
         release: the name that the table is to be published under.
         what: what the scratch name ends with; ``release`` for what gets the name.
     """
-    target, record = beside(release, f"kanon_{workspace.run_id}_{what}"), beside(release, SCRATCH_TABLE)
+    target, record = in_schema_of(release, f"kanon_{workspace.run_id}_{what}"), in_schema_of(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
     workspace.remove_left(record)
     made = Relation(workspace.engine.conceal(target.parts))
@@ -337,7 +337,7 @@ def _verify(
     else:
         refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)
     quasi_identifiers = choice.spec.quasi_identifiers
-    refuse_untrue_columns(workspace, choice.spec.computed, quasi_identifiers, choice.columns, target)
+    refuse_wrong_columns(workspace, choice.spec.computed, quasi_identifiers, choice.columns, target)
     if persons_in is None:
         examination = choice.examine(workspace, target, columns, None, counted=counted)
     else:

@@ -142,7 +142,9 @@ def _refuse_other_suppressed(
     Raises:
         VerificationError: a column has other ones than was said, or more than its cap allows.
     """
-    found = [(path, told) for path, told in zip(mapped.paths, mapped.suppressed, strict=True) if len(path.levels) > 1]
+    found = [
+        (path, recorded) for path, recorded in zip(mapped.paths, mapped.suppressed, strict=True) if len(path.levels) > 1
+    ]
     if not found:
         return
     counts = workspace.row(
@@ -150,12 +152,12 @@ def _refuse_other_suppressed(
         written=target,
         cells=[{"value": exact_value(columns[path.name], "checked"), "top": path.top} for path, _ in found],
     )
-    for (path, told), count in zip(found, counts, strict=True):
+    for (path, recorded), count in zip(found, counts, strict=True):
         cells = int(count or 0) - (masked if path.top == TOP else 0)
-        if cells != told.cells or cells > told.most:
+        if cells != recorded.cells or cells > recorded.most:
             raise VerificationError(
                 f"verification: {cells} cells of {path.name!r} are suppressed where the recoding suppressed "
-                f"{told.cells} and at most {told.most} may be; the table was dropped"
+                f"{recorded.cells} and at most {recorded.most} may be; the table was dropped"
             )
 
 

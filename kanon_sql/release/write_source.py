@@ -134,11 +134,11 @@ def outputs_of(choice: Choice) -> list[dict[str, Any]]:
 
 def released_names(spec: Spec, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the release's columns are called, in order, with those that are computed from labels."""
-    beside: dict[str, list[str]] = {}
+    code_columns: dict[str, list[str]] = {}
     for column in spec.computed:
-        beside.setdefault(column.of, []).append(column.name)
+        code_columns.setdefault(column.of, []).append(column.name)
     names = [str(item["name"]) for item in outputs]
-    return [name for own in names for name in (own, *beside.get(own, ()))]
+    return [name for own in names for name in (own, *code_columns.get(own, ()))]
 
 
 def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tuple[Relation, Mapping[str, Column], str]:
@@ -153,8 +153,8 @@ def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tup
         The table, its columns, and which of them says who.
     """
     target, unit = workspace.table("labelled"), free_name(UNIT, choice.columns)
-    told = replace(choice, spec=choice.spec.model_copy(update={"unit": person, "sensitive": (), "keep": ()}))
-    write_from_source(workspace, told, target, outputs_of(told), {"unit": unit}, temporary=True)
+    grouped = replace(choice, spec=choice.spec.model_copy(update={"unit": person, "sensitive": (), "keep": ()}))
+    write_from_source(workspace, grouped, target, outputs_of(grouped), {"unit": unit}, temporary=True)
     return target, workspace.columns(target), unit
 
 

@@ -35,9 +35,9 @@ def certificate_parts(found: Certificate) -> list[tuple[str, list[str]]]:
     """What is claimed, what of it does not hold, and what is not claimed: titles and lines, none of them empty."""
     parts = []
     for title in dict.fromkeys(_PARTS.values()):
-        said = list(dict.fromkeys(claim["says"] for claim in found.claims if _PARTS[claim["part"]] == title))
+        sentences = list(dict.fromkeys(claim["says"] for claim in found.claims if _PARTS[claim["part"]] == title))
         proof = found.content["optimality"]
-        parts.append((title, [*said, *([proof["says"]] if title == "Optimality" and proof is not None else [])]))
+        parts.append((title, [*sentences, *([proof["says"]] if title == "Optimality" and proof is not None else [])]))
     parts.append(("What does not hold", list(found.problems)))
     parts.append(("Not certified", [f"{item['what']}: {item['why']}" for item in found.not_certified]))
     return [(title, lines) for title, lines in parts if lines]

@@ -32,8 +32,8 @@ def junit(result: Result) -> str:
     if not result.passed and not any(item["violating_classes"] for item in result.achieved.values()):
         _fail(whole, shown(result.message))
     if result.warnings:
-        said = "\n".join(f"{item.code}: {shown(item.message)} ({item.page})" for item in result.warnings)
-        ElementTree.SubElement(whole, "system-out").text = said
+        sentence = "\n".join(f"{item.code}: {shown(item.message)} ({item.page})" for item in result.warnings)
+        ElementTree.SubElement(whole, "system-out").text = sentence
     cases.append(whole)
     suite = ElementTree.Element(
         "testsuite",

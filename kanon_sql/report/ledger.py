@@ -36,8 +36,8 @@ def ledger_text(result: LedgerResult) -> RenderableType:
             Text(number(entry.rows["released"]) if "released" in entry.rows else ""),
         )
         names = ((name, item.level_name or str(item.level)) for name, item in entry.quasi_identifiers.items())
-        said = "; ".join(f"{name}: {level}" for name, level in names)
-        called.add_row(Text(shown(entry.name)), Text(shown(said), "dim", overflow="fold"))
+        sentence = "; ".join(f"{name}: {level}" for name, level in names)
+        called.add_row(Text(shown(entry.name)), Text(shown(sentence), "dim", overflow="fold"))
     return Group(
         Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"),
         Padding(table, (0, 0, 0, 2)),

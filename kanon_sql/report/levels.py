@@ -58,8 +58,8 @@ def names_table(names: Names) -> RenderableType:
     """What all levels are called, a line per quasi-identifier: the key to vectors of levels."""
     table = columns([("quasi-identifier", False), ("levels", False)])
     for column, own in names.items():
-        said = "; ".join(f"{level} {shown(name)}" for level, name in enumerate(own))
-        table.add_row(Text(shown(column)), Text(said, "dim", overflow="fold"))
+        sentence = "; ".join(f"{level} {shown(name)}" for level, name in enumerate(own))
+        table.add_row(Text(shown(column)), Text(sentence, "dim", overflow="fold"))
     return table
 
 
@@ -68,6 +68,6 @@ def intervals_table(intervals: Mapping[str, int], node: Mapping[str, int], names
     table = columns([("quasi-identifier", False), ("intervals", True), ("", False)])
     for column, level in node.items():
         count = number(intervals[column]) if column in intervals else ""
-        said = "" if column in intervals else shown(level_in_words(names, column, level))
-        table.add_row(Text(shown(column)), Text(count), Text(said, "dim"))
+        sentence = "" if column in intervals else shown(level_in_words(names, column, level))
+        table.add_row(Text(shown(column)), Text(count), Text(sentence, "dim"))
     return table

@@ -66,15 +66,17 @@ def estimate_text(found: Estimated) -> RenderableType:
     if not found.origin:
         return Text("this database does not estimate what reading the source costs")
     times = f"once: plan; {'three times, with the ledger' if found.ledger else 'twice'}: anonymize"
-    said = [
+    cells = [
         ("rows", "not known" if found.rows is None else number(found.rows)),
         ("bytes", "not known" if found.bytes is None else number(found.bytes)),
         ("says", found.origin),
         ("reads", "the source again in every statement (inline)" if found.inline else times),
     ]
     if found.temporary_bytes is not None:
-        said.append(("disk", f"at most about {number(found.temporary_bytes)} bytes for scratch, where all rows differ"))
-    return Group(Text("One reading of the source, of the columns that the spec needs"), facts(said))
+        cells.append(
+            ("disk", f"at most about {number(found.temporary_bytes)} bytes for scratch, where all rows differ")
+        )
+    return Group(Text("One reading of the source, of the columns that the spec needs"), facts(cells))
 
 
 def _yes(value: bool) -> Text:

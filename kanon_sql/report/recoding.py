@@ -10,7 +10,7 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 
 __all__ = ["column_cells", "recoding_in_words"]
 
-_BEGUN = {
+_STARTS = {
     "top": "from the highest levels down",
     "bottom": "from the lowest levels up",
     "optimum": "from the full-domain optimum down",
@@ -24,7 +24,7 @@ def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -
         return f"{_made(recoding)}; {_aggregated(recoding)}"
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     if recoding["method"] == "cells":
-        return f"{_suppressed(recoding, names)}; {lost}{_beside_bound(recoding)}"
+        return f"{_suppressed(recoding, names)}; {lost}{_against_bound(recoding)}"
     if recoding["start"] == "kept":
         by = "by the cuts that were" if recoding["method"] == "mondrian" else "of the recoding that was"
         return f"{plural(recoding['partitions'], 'class')} {by} kept; {lost}"
@@ -33,10 +33,10 @@ def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -
         made = (
             f"{plural(recoding['partitions'], 'different row')}, cells lowered in {plural(recoding['rounds'], 'round')}"
         )
-        return f"{made}; {lost}, where the local recoding before loses {before} %{_beside_bound(recoding)}"
+        return f"{made}; {lost}, where the local recoding before loses {before} %{_against_bound(recoding)}"
     ways = len(recoding["tried"])
-    best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    return f"{_made(recoding)}{best}{_ranges(recoding['ranges'])}; {lost}{_beside_bound(recoding)}"
+    best = f" (the best of {ways} ways: {_STARTS[recoding['start']]})" if ways > 1 else ""
+    return f"{_made(recoding)}{best}{_ranges(recoding['ranges'])}; {lost}{_against_bound(recoding)}"
 
 
 def _made(recoding: Mapping[str, Any]) -> str:
@@ -45,11 +45,11 @@ def _made(recoding: Mapping[str, Any]) -> str:
 
 def _aggregated(recoding: Mapping[str, Any]) -> str:
     """What numbers lose, and apart from it what labels do: two measures."""
-    said = f"numbers have lost {metric(100 * recoding['squares_lost'])} % of their squares"
+    text = f"numbers have lost {metric(100 * recoding['squares_lost'])} % of their squares"
     if recoding["mean_loss"] is None:
-        return said
+        return text
     return (
-        f"{said}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+        f"{text}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     )
 
 
@@ -66,28 +66,28 @@ def _suppressed(recoding: Mapping[str, Any], names: Names | None) -> str:
     tried = "" if recoding["start"] == "kept" else f" ({plural(recoding['nodes'], 'node')} tried)"
     made = f"{plural(cells, 'cell')} suppressed at the levels {levels}{tried}"
     full = recoding["tried"].get("full_domain")
-    beside = "" if full is None else f", where full-domain recoding would lose {metric(100 * full['mean_loss'])} %"
-    return f"{plural(recoding['partitions'], 'class')}, {made}{beside}"
+    comparison = "" if full is None else f", where full-domain recoding would lose {metric(100 * full['mean_loss'])} %"
+    return f"{plural(recoding['partitions'], 'class')}, {made}{comparison}"
 
 
 def _named(level: int, names: Names | None, column: str) -> str:
     """A level and its name."""
-    said = level_in_words(names, column, level)
-    return f"{level} ({shown(said)})" if said else str(level)
+    text = level_in_words(names, column, level)
+    return f"{level} ({shown(text)})" if text else str(level)
 
 
-def _beside_bound(recoding: Mapping[str, Any]) -> str:
+def _against_bound(recoding: Mapping[str, Any]) -> str:
     """How far that is from what has to be lost, where it was asked for."""
     bound = recoding["bound"]
     if bound is None:
         return ""
     least = f"{metric(100 * bound['mean_loss'])} %"
     nodes = plural(bound["nodes"], "node")
-    said = f"all {nodes} were asked about" if bound["exact"] else f"{nodes} were asked about, each for several levels"
+    text = f"all {nodes} were asked about" if bound["exact"] else f"{nodes} were asked about, each for several levels"
     if not bound["mean_loss"]:
-        return f"; nothing has to be lost as far as is known ({said})"
+        return f"; nothing has to be lost as far as is known ({text})"
     times = recoding["mean_loss"] / bound["mean_loss"]
-    return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({said})"
+    return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({text})"
 
 
 def column_cells(recoding: Mapping[str, Any], names: Names | None = None) -> Iterator[tuple[str, str, str, str]]:

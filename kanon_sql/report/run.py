@@ -120,9 +120,9 @@ def _of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
         rest = {key: value for key, value in manifest.items() if key not in ("kanon_sql", "perturbation")}
         return {**rest, **manifest["perturbation"], "verb": "perturb", "verdict": "untrue"}
     rows = manifest.get("rows")
-    said = ""
+    counts = ""
     if isinstance(rows, Mapping) and all(isinstance(rows.get(name), int) for name in ("released", "source")):
-        said = f"published {rows['released']:,} of {rows['source']:,} rows"
+        counts = f"published {rows['released']:,} of {rows['source']:,} rows"
     known = {"kanon_sql", "spec"} if manifest.get("details") is not None else set()
     kept = {key: value for key, value in manifest.items() if key not in known}
-    return {"verb": "anonymize", "verdict": "pass", "message": said, **kept}
+    return {"verb": "anonymize", "verdict": "pass", "message": counts, **kept}

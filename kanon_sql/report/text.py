@@ -123,12 +123,12 @@ def _has_vectors(result: Result, all_minimal: bool) -> bool:
 
 
 def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    said = {
+    listed = {
         "source": "trained on the source",
         "release": "trained on the release",
         "majority": "the most frequent value",
     }
-    for name, words in said.items():
+    for name, words in listed.items():
         share = found["accuracy"][name]
         yield words, "-" if share is None else f"{share:.4f}"
     yield "tested on", f"{number(found['tested'])} rows of the source, in {found['folds']} folds"
@@ -202,17 +202,20 @@ def _beliefs(item: Mapping[str, Any]) -> RenderableType:
 
 
 def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
-    said = [("ledger", str(ledger["table"])), ("compared with", ", ".join(ledger["earlier"]) or "none: the first one")]
+    listed = [
+        ("ledger", str(ledger["table"])),
+        ("compared with", ", ".join(ledger["earlier"]) or "none: the first one"),
+    ]
     if ledger["coarsened"]:
         refused = f", after {number(ledger['refused'])} that did not do" if ledger["refused"] else ""
-        said.append(("coarsened", f"searched at the levels that earlier releases have, or above{refused}"))
+        listed.append(("coarsened", f"searched at the levels that earlier releases have, or above{refused}"))
     if ledger["changed"]:
-        said.append(("not comparable", ", ".join(ledger["changed"])))
+        listed.append(("not comparable", ", ".join(ledger["changed"])))
     if not ledger["achieved"]:
-        return facts(said)
+        return facts(listed)
     classes = ledger["classes"]
-    said.append(("joint classes", f"{number(classes['count'])}, smallest {number(classes['smallest'] or 0)}"))
-    return Group(facts(said), _requirements(ledger["achieved"]))
+    listed.append(("joint classes", f"{number(classes['count'])}, smallest {number(classes['smallest'] or 0)}"))
+    return Group(facts(listed), _requirements(ledger["achieved"]))
 
 
 def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

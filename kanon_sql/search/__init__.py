@@ -15,7 +15,7 @@ from kanon_sql.search.additive import Additive
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.driver import Progress, Search, Stopped
 from kanon_sql.search.explain import Explained, Known, explain
-from kanon_sql.search.infeasible import hopeless
+from kanon_sql.search.infeasible import infeasible
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.local_minima import locally_minimal
@@ -45,7 +45,7 @@ __all__ = [
     "all_lowered",
     "explain",
     "generalizes",
-    "hopeless",
+    "infeasible",
     "k_optimize",
     "locally_minimal",
     "lowered",

@@ -26,7 +26,7 @@ __all__ = ["genetic"]
 
 _POPULATION = 32
 _GENERATIONS = 20
-_PATIENCE = 5
+_STALE = 5
 """End after this many generations without a better node."""
 _TRIES = 8
 """Breed this many children per one that is wanted before the generation stays smaller."""
@@ -54,7 +54,7 @@ def genetic(question: Question, seed: int = 0) -> Strategy:
     population = yield from answers.explore([lattice.top, *drawn])
     idle = 0
     for _ in range(_GENERATIONS):
-        if idle == _PATIENCE or answers.fails(lattice.top):
+        if idle == _STALE or answers.fails(lattice.top):
             break
         population.sort(key=answers.order)
         children: dict[Node, None] = {}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from kanon_sql.search.base import Batch, Outcome, Question, Strategy
 
-__all__ = ["hopeless"]
+__all__ = ["infeasible"]
 
 
-def hopeless(question: Question, algorithm: str) -> Strategy:
+def infeasible(question: Question, algorithm: str) -> Strategy:
     """An outcome without a node, proven: the verdict on the lattice's top has to be prunable.
 
     Args:

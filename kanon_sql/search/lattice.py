@@ -75,12 +75,12 @@ class Lattice:
         """The number of nodes whose levels sum to ``height``, without enumerating them."""
         counts = {0: 1}
         for low, high in zip(self.bottom, self.top, strict=True):
-            grown: dict[int, int] = {}
+            sizes: dict[int, int] = {}
             for total, ways in counts.items():
                 for level in range(low, high + 1):
                     if total + level <= height:
-                        grown[total + level] = grown.get(total + level, 0) + ways
-            counts = grown
+                        sizes[total + level] = sizes.get(total + level, 0) + ways
+            counts = sizes
         return counts.get(height, 0)
 
     def nodes_at(self, height: int) -> Iterator[Node]:

@@ -251,14 +251,14 @@ class _Region:
                 change = terms[axis][step + 1 if up else step - 1] - terms[axis][step]
                 if (expected + change > 0) != up or known >> (number + stride if up else number - stride) & 1:
                     continue
-                grown = box << stride if up else box >> stride
-                gain = (grown & uncovered & ~box).bit_count()
+                larger = box << stride if up else box >> stride
+                gain = (larger & uncovered & ~box).bit_count()
                 worth = gain / max(_LEAST_RISK, abs(change))
                 if gain and (best is None or worth > best[0]):
-                    best = (worth, axis, grown)
+                    best = (worth, axis, larger)
             if best is None:
                 return number, box
-            _, axis, grown = best
+            _, axis, larger = best
             steps[axis] += 1 if up else -1
             # The forecast's own sum: one in another order may round to the other side of the line,
             # and the node would be asked about for both reasons.
@@ -266,7 +266,7 @@ class _Region:
             if (expected > 0) != up:
                 return number, box
             number += boxes.strides[axis] if up else -boxes.strides[axis]
-            box |= grown
+            box |= larger
 
     # --- What the answers say ---
 

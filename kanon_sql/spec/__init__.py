@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.spec.checks import did_you_mean
-from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
+from kanon_sql.spec.computed import ComputedColumn, columns_by_name, computed_faults
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import Displayed, Printed
 from kanon_sql.spec.hierarchy import TABLE_NAME, Hierarchy, QuasiIdentifier, table_name
@@ -50,7 +50,7 @@ from kanon_sql.spec.warning_options import WarningOptions
 
 if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules
-    from kanon_sql.spec.cloaking import CloakSpec, Wish
+    from kanon_sql.spec.cloaking import CloakSpec, PersonalK
     from kanon_sql.spec.dimension import Dimension
     from kanon_sql.spec.masking import Masking, Noise, Pram
     from kanon_sql.spec.perturbation import PerturbSpec
@@ -79,6 +79,7 @@ __all__ = [
     "Masking",
     "Noise",
     "Origin",
+    "PersonalK",
     "PerturbSpec",
     "Point",
     "Pram",
@@ -95,12 +96,12 @@ __all__ = [
     "TableSpec",
     "Utility",
     "WarningOptions",
-    "Wish",
     "aggregate_faults",
     "approximation_faults",
     "cells_faults",
     "checks",
     "classify_faults",
+    "columns_by_name",
     "computed_faults",
     "did_you_mean",
     "differential_privacy_in",
@@ -108,7 +109,6 @@ __all__ = [
     "kk_faults",
     "label_text",
     "mondrian_faults",
-    "named_beside",
     "names_release_year",
     "parse_recoding",
     "parse_requirement",
@@ -137,7 +137,7 @@ _HOME = {
     "Pram": "masking",
     "Rules": "cell_rules",
     "TableSpec": "tabulation",
-    "Wish": "cloaking",
+    "PersonalK": "cloaking",
 }
 """The other kinds of specs, each of which is imported when it is first asked for."""
 

@@ -20,7 +20,7 @@ from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.warning_options import CloakWarnings
 
-__all__ = ["CloakSpec", "Wish"]
+__all__ = ["CloakSpec", "PersonalK"]
 
 BITS = 61
 """Of a key: both coordinates, and the slices of time within each other, whose last index takes what is left."""
@@ -32,7 +32,7 @@ MOST_GRIDS = 200
 """Grids that are tried at most: each takes some statements."""
 
 
-class Wish(Part):
+class PersonalK(Part):
     """How many people each row is to be cloaked among: a number for all, or a column with the k of each row.
 
     Attributes:
@@ -143,7 +143,7 @@ class CloakSpec(Filed):
     coarsen: Annotated[Literal["space", "time"], checked(choice("coarsen", _AXES))] = Field(
         default="space", description="What is coarsened first."
     )
-    k: Wish = Field(description="How many people each row is cloaked among, such as 5.")
+    k: PersonalK = Field(description="How many people each row is cloaked among, such as 5.")
     anonymity_set: Annotated[Literal["released", "present"], checked(choice("anonymity set", _SETS))] = Field(
         default="released", description="Who counts: people with the very same label, or all who were there."
     )

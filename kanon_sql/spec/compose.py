@@ -46,8 +46,8 @@ def compose(text: str, name: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise SpecError([Problem(f"not valid YAML: {_one_line(said)}", name, *place)]) from None
+        message = ", ".join(part for part in (error.context, error.problem) if part)
+        raise SpecError([Problem(f"not valid YAML: {_one_line(message)}", name, *place)]) from None
     except ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
@@ -119,6 +119,6 @@ def _too_deep(name: str, mark: Any) -> SpecError:
     return SpecError([Problem(what, name, mark.line + 1, mark.column + 1)])
 
 
-def _one_line(said: str) -> str:
+def _one_line(message: str) -> str:
     """A parser's message without line breaks."""
-    return " ".join(said.split())
+    return " ".join(message.split())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec.hierarchy import QuasiIdentifier
     from kanon_sql.spec.model import Spec
 
-__all__ = ["FORMS", "ComputedColumn", "computed_columns", "computed_faults", "named_beside"]
+__all__ = ["FORMS", "ComputedColumn", "columns_by_name", "computed_columns", "computed_faults"]
 
 FORMS = ("text", "bounds", "midpoint", "number")
 """What a quasi-identifier may be released as."""
@@ -57,7 +57,7 @@ def computed_columns(quasi_identifiers: Mapping[str, QuasiIdentifier]) -> tuple[
     )
 
 
-def named_beside(labels: Iterable[str], names: Collection[str]) -> tuple[ComputedColumn, ...]:
+def columns_by_name(labels: Iterable[str], names: Collection[str]) -> tuple[ComputedColumn, ...]:
     """Columns of a table that are called as what stands beside labels, where no spec says what they are.
 
     Args:

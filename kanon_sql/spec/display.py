@@ -19,8 +19,8 @@ class Printed:
 
     def __repr__(self) -> str:
         """Its kind, and its verdict where it has one."""
-        told = (getattr(self, name, None) for name in ("verb", "verdict", "message"))
-        return f"<{': '.join([type(self).__name__, *map(str, filter(None, told))])}>"
+        values = (getattr(self, name, None) for name in ("verb", "verdict", "message"))
+        return f"<{': '.join([type(self).__name__, *map(str, filter(None, values))])}>"
 
 
 class Displayed(Printed):

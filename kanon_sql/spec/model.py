@@ -184,7 +184,7 @@ class Spec(Filed):
         return made
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def inspected_columns(self) -> tuple[str, ...]:
         """The columns whose values a metric, a recoding or a classifier looks at, besides what the requirements do."""
         named = (self.recoding.classify, self.search.classify, None if self.utility is None else self.utility.classify)
         return tuple(name for name in named if name is not None)

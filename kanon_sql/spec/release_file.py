@@ -98,11 +98,11 @@ def release_file_faults(spec: Spec) -> Iterator[Fault]:
     """What a release cannot have that is a file."""
     if spec.release_file is None:
         return
-    beside = {
+    unsupported = {
         "ledger": (spec.ledger is not None, "a ledger compares releases that are tables of one database"),
         "recoding": (spec.recoding.save_as is not None, "recoding.save_as is a table beside the release"),
     }
-    for key, (asked, why) in beside.items():
+    for key, (asked, why) in unsupported.items():
         if asked:
             yield Fault((key,), f"{why}, and this release is a file; publish a table, or leave it out", True)
     for named in (spec.m_invariance, spec.differential_privacy):

@@ -73,7 +73,7 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
     named = next((item for item in (spec.m_invariance, spec.differential_privacy) if item is not None), None)
     if named is not None:
         yield Fault(("release",), f"{named.name} makes a release of the rows at hand, and a view has none{table}")
-    beside = [
+    unsupported = [
         ("ledger", spec.ledger is not None, "a ledger compares releases that stay as they are, and a view changes"),
         ("recoding", spec.recoding.save_as is not None, "a view is its own recoding, so there is none to keep"),
         ("recoding", not spec.recoding.is_full_domain, "a view has one level per column, whatever rows come"),
@@ -81,7 +81,7 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
         ("steps", spec.steps is not None, "a view has no steps: a sample, say, would be drawn again by each reader"),
         ("search", spec.search.of_intervals, "a view has levels, and these intervals are cut by the rows at hand"),
     ]
-    for key, asked, why in beside:
+    for key, asked, why in unsupported:
         if asked:
             yield Fault((key,), f"{why}{table}, or leave it out", True)
     if spec.suppression.style == "mask":

@@ -125,7 +125,7 @@ class Compiler:
         self._shapes: dict[tuple[object, ...], Shape] = {}
         self._quoted: dict[str, str] = {}
 
-    def anew(self) -> Compiler:
+    def fresh(self) -> Compiler:
         """A compiler of the same kind that remembers nothing: shapes are kept by less than all that is in them."""
         return Compiler(self.dialect, self._fills[SOURCE], temporary=self._temporary, counted=self._counted)
 

@@ -66,8 +66,8 @@ def randomly(table: CellTable, base: int, key: bytes) -> Rounded:
 
 def _share(cell: Cell, base: int, key: bytes) -> int:
     """A number below the base that is the same for the same cell, value and key."""
-    said = json.dumps([cell.key, cell.value, base]).encode()
-    return int.from_bytes(hmac.new(key, said, hashlib.sha256).digest(), "big") % base
+    encoded = json.dumps([cell.key, cell.value, base]).encode()
+    return int.from_bytes(hmac.new(key, encoded, hashlib.sha256).digest(), "big") % base
 
 
 def controlled(table: CellTable, base: int) -> Rounded | None:

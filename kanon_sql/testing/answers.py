@@ -14,7 +14,7 @@ from kanon_sql.engines import Engine
 from kanon_sql.testing.cases import CASES, L_AND_T
 from kanon_sql.testing.clinic import FEW, SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
-from kanon_sql.testing.reference import Made, Reference, alike, made, multiset, same
+from kanon_sql.testing.reference import Made, Reference, assert_equal, made, multiset, same
 from kanon_sql.testing.subject import Subject
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.init import init
@@ -216,7 +216,7 @@ class Answers(Fixtures):
             )
             where.drop("made_up")
         theirs, ours = found
-        alike(ours.to_dict()["attacks"], theirs.to_dict()["attacks"])
+        assert_equal(ours.to_dict()["attacks"], theirs.to_dict()["attacks"])
         assert ": 0 fit no person" not in ours.attacks[0].notes[0]
         assert "at least 0 fit" not in ours.attacks[0].notes[0]
 
@@ -313,7 +313,7 @@ class Answers(Fixtures):
                 for item in (engine, reference.engine)
             )
             assert len(theirs["attacks"]) == 3
-            alike(ours["attacks"], theirs["attacks"])
+            assert_equal(ours["attacks"], theirs["attacks"])
         with_visits.drop("survey")
         with_visits.drop("masked")
 
@@ -353,32 +353,32 @@ class Answers(Fixtures):
             for item in found["hierarchies"]:  # equally frequent values come in the engine's own order
                 item["examples"].sort(key=str)
                 item["missing_values"].sort()
-        alike(ours, theirs)
+        assert_equal(ours, theirs)
 
     @pytest.mark.parametrize("unit", [None, "person"])
     def test_the_same_risk_as_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
     ) -> None:
         """Two tables, NULL among the values, combinations of columns; nothing but SELECT."""
-        everybody = [*visits(), *visits(9)]
-        with_visits.table("everybody", VISITS, everybody)
-        reference.table("everybody", VISITS, everybody)
+        residents = [*visits(), *visits(9)]
+        with_visits.table("residents", VISITS, residents)
+        reference.table("residents", VISITS, residents)
         spec = kanon_sql.Spec.from_dict(
             {**SPEC, "unit": unit, "quasi_identifiers": {"age": {"intervals": [20]}, "sex": None, "illness": None},
              "sensitive": []}
         )  # fmt: skip
         before = set(with_visits.tables())
         ours, theirs = (
-            kanon_sql.risk(item, spec, "visits", population="everybody", sampling_fraction=0.5).to_dict()
+            kanon_sql.risk(item, spec, "visits", population="residents", sampling_fraction=0.5).to_dict()
             for item in (engine, reference.engine)
         )
         assert set(with_visits.tables()) == before
         del ours["cost"], theirs["cost"]
-        alike(ours, theirs)
+        assert_equal(ours, theirs)
         estimated = {"population_uniqueness": {"share": 0.01, "sampling_fraction": 0.2}}
         asked = kanon_sql.Spec.from_dict({**spec.to_dict(), "privacy": [estimated]})
         same(kanon_sql.check(engine, asked, "visits"), kanon_sql.check(reference.engine, asked, "visits"))
-        with_visits.drop("everybody")
+        with_visits.drop("residents")
 
     def test_init_suggests_the_same_spec(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
         def without_comments(text: str) -> list[str]:

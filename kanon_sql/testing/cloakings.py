@@ -101,7 +101,7 @@ POINTS: dict[str, dict[str, Any]] = {
     },
     "whole numbers, a population": {
         "quasi_identifiers": {"place": {"point": METRES, "minimum_level": 1}},
-        "privacy": [{"k_map": {"population": "everybody", "k": 9}}, {"k_anonymity": 2}],
+        "privacy": [{"k_map": {"population": "residents", "k": 9}}, {"k_anonymity": 2}],
         "suppression": {"max_share": 0.2},
     },
     "local recoding": {
@@ -184,10 +184,10 @@ class Cloakings(Fixtures):
         self, subject: Subject, reference: Reference, engine: Engine, case: str
     ) -> None:
         """A search over cells: what is released, what a check of it says, and the source's own cells."""
-        everybody = [row for seed in (5, 6, 7) for row in positions(seed)]
+        census = [row for seed in (5, 6, 7) for row in positions(seed)]
         for where in (subject, reference):
             where.table("positions", POSITIONS, positions())
-            where.table("everybody", POSITIONS, everybody)
+            where.table("residents", POSITIONS, census)
         given = {"version": 1, "source": "positions", "release": "visits_release", "privacy": [{"k_anonymity": 3}]}
         spec = kanon_sql.Spec.from_dict({**given, "sensitive": ["wanted_k"], **POINTS[case]})
         theirs, their_rows = reference.once(("points", case), lambda: made(reference, reference.engine, spec))
@@ -199,5 +199,5 @@ class Cloakings(Fixtures):
             assert kanon_sql.check(engine, spec).passed
         found, wanted = (kanon_sql.check(item, spec, "positions") for item in (engine, reference.engine))
         same(found, wanted)
-        for name in ("positions", "everybody"):
+        for name in ("positions", "residents"):
             subject.drop(name)

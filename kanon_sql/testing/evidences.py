@@ -7,7 +7,7 @@ from typing import Any
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.testing.fixtures import Fixtures
-from kanon_sql.testing.reference import Reference, alike
+from kanon_sql.testing.reference import Reference, assert_equal
 from kanon_sql.testing.subject import Subject
 
 __all__ = ["Evidences"]
@@ -49,26 +49,26 @@ class Evidences(Fixtures):
             where.drop("homes_release")
             assert kanon_sql.anonymize(own, spec).passed
             before = set(where.tables()) if isinstance(where, Subject) else set()
-            said = kanon_sql.evidence(own, spec, zip_population="census", zip_people="people")
+            document = kanon_sql.evidence(own, spec, zip_population="census", zip_people="people")
             assert not isinstance(where, Subject) or set(where.tables()) == before
-            assert said.passed, said.problems
-            assert (said.records.counted, said.records.smallest) == ("persons", 4)
-            (counted,) = said.zip_codes
+            assert document.passed, document.problems
+            assert (document.records.counted, document.records.smallest) == ("persons", 4)
+            (counted,) = document.zip_codes
             assert (counted.areas, counted.hidden_rows, counted.finer_rows) == (4, 16, 0)
             assert (counted.small_areas, counted.small_rows, counted.unknown_areas) == (3, 64, 1)
-            found.append(said.to_dict())
+            found.append(document.to_dict())
         for item in found:
             del item["cost"], item["made"], item["run"]["run_id"], item["run"]["published_at"]
         theirs, ours = found
         unordered = [  # not every engine has numbers of rows
             [item for item in part["findings"] if "unsorted" not in item["measured_by"]] for part in theirs["wp216"]
         ]
-        alike(
+        assert_equal(
             [[item for item in part["findings"] if "unsorted" not in item["measured_by"]] for part in ours["wp216"]],
             unordered,
         )
         for key in ("records", "columns", "requirements", "class_sizes", "safe_harbor", "zip_codes", "run", "warnings"):
-            alike(ours[key], theirs[key])
+            assert_equal(ours[key], theirs[key])
         with_visits.drop("homes_release")
         with_visits.drop("homes")
         with_visits.drop("census")

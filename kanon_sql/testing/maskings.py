@@ -13,7 +13,7 @@ from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset
 from kanon_sql.testing.subject import Subject
 
-__all__ = ["MASKINGS", "STEPS", "TOLD", "Maskings"]
+__all__ = ["MASKINGS", "PREDICTED", "STEPS", "Maskings"]
 
 STEPS: dict[str, dict[str, Any]] = {
     "persons drawn, coded": {
@@ -52,7 +52,7 @@ MASKINGS: dict[str, dict[str, Any]] = {
 """Perturbation specs of the visits."""
 
 
-TOLD: dict[str, dict[str, Any]] = {
+PREDICTED: dict[str, dict[str, Any]] = {
     "levels": {},
     "persons with several vectors, rows suppressed": {"unit": "person", "privacy": [{"k_anonymity": 8}]},
     "labels by class": {"recoding": "mondrian", "quasi_identifiers": {"age": None, "zip": None}},
@@ -80,7 +80,7 @@ class Maskings(Fixtures):
         assert found[0] == found[1]
 
     @pytest.mark.parametrize("case", MASKINGS)
-    def test_the_same_untrue_values_as_duckdb(
+    def test_the_same_perturbed_values_as_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, case: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Values, their utility and their risk."""
@@ -105,16 +105,16 @@ class Maskings(Fixtures):
         assert our_rows == their_rows
         for name in ("verdict", "truthful", "message", "rows", "columns", "notes"):
             assert ours[name] == theirs[name]
-        assert ours["utility"] == alike_figures(theirs["utility"])
-        assert ours["linkage"] == alike_figures(theirs["linkage"])
+        assert ours["utility"] == rounded_figures(theirs["utility"])
+        assert ours["linkage"] == rounded_figures(theirs["linkage"])
         assert ours["cost"]["source_scans"] <= 3
 
-    @pytest.mark.parametrize("case", TOLD)
-    def test_a_column_is_told_as_by_duckdb(
+    @pytest.mark.parametrize("case", PREDICTED)
+    def test_a_column_is_predicted_as_by_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, case: str
     ) -> None:
         """By what the source teaches, by what the release does, and by the most frequent value."""
-        asked = {**SPEC, "quasi_identifiers": FEW, "utility": {"classify": "illness", "folds": 4}, **TOLD[case]}
+        asked = {**SPEC, "quasi_identifiers": FEW, "utility": {"classify": "illness", "folds": 4}, **PREDICTED[case]}
         spec = kanon_sql.Spec.from_dict(asked)
         theirs = kanon_sql.plan(reference.engine, spec)
         ours = kanon_sql.plan(engine, spec)
@@ -122,10 +122,10 @@ class Maskings(Fixtures):
         assert ours.node == theirs.node
 
 
-def alike_figures(found: Any) -> Any:
+def rounded_figures(found: Any) -> Any:
     """Figures that may differ in their last digits: sums of fractions are added up in any order."""
     if isinstance(found, float):
         return pytest.approx(found, rel=1e-9, abs=1e-9)
     if isinstance(found, dict):
-        return {name: alike_figures(item) for name, item in found.items()}
-    return [alike_figures(item) for item in found] if isinstance(found, list) else found
+        return {name: rounded_figures(item) for name, item in found.items()}
+    return [rounded_figures(item) for item in found] if isinstance(found, list) else found

@@ -15,7 +15,7 @@ from kanon_sql.sql import dialect_named
 from kanon_sql.testing.subject import TYPES, Subject, as_text
 from kanon_sql.verbs.result import Result
 
-__all__ = ["Made", "Reference", "alike", "made", "multiset", "same"]
+__all__ = ["Made", "Reference", "assert_equal", "made", "multiset", "same"]
 
 T = TypeVar("T")
 
@@ -87,17 +87,17 @@ def same(ours: Result, theirs: Result) -> None:
                 assert found == value, (label, what)
 
 
-def alike(ours: Any, theirs: Any) -> None:
+def assert_equal(ours: Any, theirs: Any) -> None:
     """Two engines' JSON is the same, but for the last digits of fractions."""
     if isinstance(theirs, float) and isinstance(ours, float):
         assert isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9)
     elif isinstance(theirs, dict):
         assert ours.keys() == theirs.keys()
         for key, value in theirs.items():
-            alike(ours[key], value)
+            assert_equal(ours[key], value)
     elif isinstance(theirs, list):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
-            alike(one, other)
+            assert_equal(one, other)
     else:
         assert ours == theirs

@@ -44,12 +44,12 @@ class Session(Fixtures):
         """A cancelled statement costs neither the connection nor its temporary tables."""
         if not with_visits.slow:
             pytest.skip("there is no slow query for this engine")
-        wished = threading.Event()
+        requested = threading.Event()
         found: list[Verdict] = []
         verdicts = Evaluator.verdicts
 
         def cancel() -> None:
-            wished.set()
+            requested.set()
             engine.cancel()
 
         def slow_once(self: Evaluator, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
@@ -69,7 +69,7 @@ class Session(Fixtures):
 
         monkeypatch.setattr(Evaluator, "verdicts", slow_once)
         spec = kanon_sql.Spec.from_dict({**SPEC, "search": {"algorithm": "exhaustive"}})
-        result = kanon_sql.plan(engine, spec, budget=kanon_sql.Budget(interrupted=wished.is_set))
+        result = kanon_sql.plan(engine, spec, budget=kanon_sql.Budget(interrupted=requested.is_set))
         assert result.search is not None
         assert result.search.stopped == {"limit": "the limit", "interrupt": "the search was interrupted"}[how]
         assert not result.search.proven

@@ -68,7 +68,7 @@ class Tables(Fixtures):
         subject.drop("few")
 
     @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
-    def test_a_distribution_that_counts_nobody(self, subject: Subject, engine: Engine, distance: str) -> None:
+    def test_a_distribution_that_counts_no_person(self, subject: Subject, engine: Engine, distance: str) -> None:
         """No row of the source is any person's: there is no distribution to be close to."""
         columns = {"q": "text", "s": "integer", "u": "text"}
         closeness: dict[str, Any] = {"attribute": "s", "t": 0.9, "distance": distance}
@@ -108,7 +108,7 @@ class Tables(Fixtures):
         assert left == []
         assert clean(engine, drop=False).objects == ()
 
-    def test_a_table_that_somebody_makes_during_the_run_stays(
+    def test_a_table_that_another_session_makes_during_the_run_stays(
         self, subject: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The release's name was free when the run began."""

@@ -204,7 +204,7 @@ class Values(Fixtures):
         assert len(ours) > 10
 
     @pytest.mark.parametrize("kind", ["single", "double"])
-    def test_intervals_hold_the_binary_fractions_that_they_say(
+    def test_intervals_hold_the_binary_fractions_in_their_labels(
         self, subject: Subject, engine: Engine, kind: str
     ) -> None:
         """A fraction of four bytes is the number that it holds: 0.7 is 0.699999988, and in no interval from 0.7 on.
@@ -231,17 +231,17 @@ class Values(Fixtures):
             }
         )  # fmt: skip
         kanon_sql.anonymize(engine, spec)
-        beside = [
+        neighbours = [
             f"{name}_{part}" for place, name in enumerate(columns) for part in (("from", "to"), ("mid",))[place % 2]
         ]
-        quoted = ", ".join(map(subject.dialect.quote, ("name", *columns, *beside)))
+        quoted = ", ".join(map(subject.dialect.quote, ("name", *columns, *neighbours)))
         released = subject.fetch(f"SELECT {quoted} FROM {subject.dialect.relation(['visits_release'])}")
         assert len(released) == len(rows)
         for name, *cells in released:
             labels, numbers = cells[: len(columns)], iter(cells[len(columns) :])
             for place, (value, label, given) in enumerate(zip(listed[int(name)], labels, _INTERVALS, strict=True)):
-                said, low, high = _interval(value, given)
-                assert label == said, (value, given)
+                shown, low, high = _interval(value, given)
+                assert label == shown, (value, given)
                 if place % 2:
                     low = high = None if low is None or high is None else (low + high) / 2
                 for end in (low,) if place % 2 else (low, high):

@@ -29,7 +29,7 @@ from kanon_sql.release import (
     publish_file,
     publish_view,
     refuse_other_release,
-    remove_left_beside,
+    remove_leftovers,
     written_release,
 )
 from kanon_sql.search import MAX_NODES
@@ -37,7 +37,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import Asked, details_of, refuse_distributions
-from kanon_sql.verbs.growth_state import begun
+from kanon_sql.verbs.growth_state import state_source
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
@@ -124,7 +124,7 @@ def anonymize(
     if (private := spec.differential_privacy) is not None:
         refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
-            remove_left_beside(engine, spec)
+            remove_leftovers(engine, spec)
             refuse_perturbed(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
@@ -133,7 +133,7 @@ def anonymize(
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
         with engine.run(Deadline(timeout)) as meter:
-            remove_left_beside(engine, spec)
+            remove_leftovers(engine, spec)
             refuse_perturbed(engine, spec.source.table)
             result = invariantly_released(
                 engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details,
@@ -142,7 +142,7 @@ def anonymize(
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
-        remove_left_beside(engine, spec)
+        remove_leftovers(engine, spec)
         refuse_perturbed(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
@@ -150,7 +150,7 @@ def anonymize(
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
         if spec.recoding.is_full_domain:
-            with begun(engine, spec, report) as state:
+            with state_source(engine, spec, report) as state:
                 result = _searched(
                     engine, state.spec, report, budget, earlier, started, all_minimal=all_minimal, details=asked,
                     fail_on_warning=fail_on_warning, remember=state.remember,
@@ -299,7 +299,7 @@ def released(
                 *found.notes,
                 *notes_of_steps(steps),
                 *notes_of_local(found),
-                *written.said,
+                *written.all_notes,
             ],
             intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,

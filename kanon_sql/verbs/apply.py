@@ -18,7 +18,7 @@ from kanon_sql.release import (
     refuse_foreign_release,
     refuse_forgotten,
     refuse_growing,
-    remove_left_beside,
+    remove_leftovers,
 )
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
@@ -82,10 +82,10 @@ def apply(
     own = _of_new_rows(spec, source, release)
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; apply has to write")
-    parts = _beside(spec, name)
+    parts = _in_schema_of_release(spec, name)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        remove_left_beside(engine, own)
+        remove_leftovers(engine, own)
         refuse_perturbed(engine, own.source.table)
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
@@ -124,7 +124,7 @@ def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
     return found
 
 
-def _beside(spec: Spec, name: str) -> tuple[str, ...]:
+def _in_schema_of_release(spec: Spec, name: str) -> tuple[str, ...]:
     """The full name of the recoding: beside the release of the spec, unless it has a schema."""
     parts = parse_table_name(name)
     return (*(spec.release or ())[:-1], *parts) if len(parts) == 1 else parts
@@ -153,8 +153,8 @@ def _recoded(
 
 def _failure(found: NothingFound, kept: Kept) -> str:
     """Why the levels do not do for these rows."""
-    if found.hopeless is not None:
-        return found.hopeless
+    if found.infeasible is not None:
+        return found.infeasible
     (verdict,) = found.evaluator.ask(Batch((found.evaluator.question().lattice.top,)))
     wanted = ", ".join(model.label for model in found.models)
     most = found.spec.suppression.most(found.sets.rows)

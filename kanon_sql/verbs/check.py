@@ -138,7 +138,7 @@ def check(
                 person=person,
             )
         notes = [*engine.read_notes, *found.notes, *_notes(spec, count_rows, revealed)]
-        if republication is not None and any(item.nobody for item in invariances):
+        if republication is not None and any(item.no_common_persons for item in invariances):
             why = f"values of {republication.person} that are written in another form are taken for other persons"
             notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed

@@ -49,9 +49,13 @@ def classified(found: Chosen | Recoded) -> dict[str, Any] | None:
     grouped = _grouped(workspace, spec, found)
     own = [f"s{number}" for number, _ in enumerate(sets.lookups)]
     released = [f"r{number}" for number, _ in enumerate(sets.lookups)]
-    tested, right, majority, classes = _told(workspace, "of_source", grouped, own, spec.utility.folds, all_rows=True)
-    again, released_right, _, _ = _told(workspace, "of_release", grouped, released, spec.utility.folds, all_rows=False)
-    refuse_incomplete("verbs/classify/told", again, tested)
+    tested, right, majority, classes = _predicted(
+        workspace, "of_source", grouped, own, spec.utility.folds, all_rows=True
+    )
+    again, released_right, _, _ = _predicted(
+        workspace, "of_release", grouped, released, spec.utility.folds, all_rows=False
+    )
+    refuse_incomplete("verbs/classify/predicted", again, tested)
     few = tested < FEWEST
     return {
         "classify": spec.utility.classify,
@@ -122,7 +126,7 @@ def _code(sets: FrequencySets, number: int, level: int) -> Sql:
     return Sql(sets.codes.code(number, level, PORTABLE, "held"))
 
 
-def _told(
+def _predicted(
     workspace: Workspace, what: str, grouped: Relation, seen: Sequence[str], folds: int, *, all_rows: bool
 ) -> tuple[int, int, int, int]:
     """Rows that were tested, those told rightly, those of the most frequent value, and class values.
@@ -147,16 +151,16 @@ def _told(
         return 0, 0, 0, 0
     patterns, priors = workspace.table(f"patterns_{what}"), workspace.table(f"priors_{what}")
     workspace.execute("verbs/classify/patterns", target=patterns, examples=examples, seen=names)
-    workspace.execute("verbs/classify/taught", target=priors, examples=examples, seen=None)
+    workspace.execute("verbs/classify/trained", target=priors, examples=examples, seen=None)
     columns: list[Mapping[str, Any]] = []
     for number, name in enumerate(names):
-        taught = workspace.table(f"taught_{what}_{number}")
-        workspace.execute("verbs/classify/taught", target=taught, examples=examples, seen=name)
-        columns.append({"seen": name, "table": taught, "labels": labels[number]})
+        trained = workspace.table(f"taught_{what}_{number}")
+        workspace.execute("verbs/classify/trained", target=trained, examples=examples, seen=name)
+        columns.append({"seen": name, "table": trained, "labels": labels[number]})
     tested, right = workspace.row(
-        "verbs/classify/told", examples=examples, patterns=patterns, priors=priors, columns=columns
+        "verbs/classify/predicted", examples=examples, patterns=patterns, priors=priors, columns=columns
     )
     by_majority, majority = workspace.row("verbs/classify/majority", examples=examples, priors=priors)
-    refuse_incomplete("verbs/classify/told", tested, rows)
+    refuse_incomplete("verbs/classify/predicted", tested, rows)
     refuse_incomplete("verbs/classify/majority", by_majority, rows)
     return rows, int(right), int(majority), classes

@@ -26,7 +26,7 @@ from kanon_sql.positions import (
     publish_cloaked,
     released_columns,
 )
-from kanon_sql.release import refuse_foreign_release, remove_left_beside
+from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
@@ -141,8 +141,8 @@ class CloakResult(Displayed):
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says: the release, and neither how the run went nor how many people match a pattern."""
-        said = {"lbqids": sorted(self.lbqids), "warnings": [item.to_dict() for item in self.warnings]}
-        return {**self._found(), **said}
+        extra = {"lbqids": sorted(self.lbqids), "warnings": [item.to_dict() for item in self.warnings]}
+        return {**self._found(), **extra}
 
     def _found(self) -> dict[str, Any]:
         return {
@@ -226,15 +226,15 @@ def cloak(
         )
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
-            remove_left_beside(engine, spec)
+            remove_leftovers(engine, spec)
         refuse_perturbed(engine, spec.source.table, spec.release if check else None)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
             result = _cloaked(workspace, spec, publishes=publishes, check=check, fail_on_warning=fail_on_warning)
-            unsaid = [note for note in engine.read_notes if note not in result.notes]  # of a run that ended early
-            result = replace(result, notes=[*unsaid, *result.notes])
+            unreported = [note for note in engine.read_notes if note not in result.notes]  # of a run that ended early
+            result = replace(result, notes=[*unreported, *result.notes])
         return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
 
 

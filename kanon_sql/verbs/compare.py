@@ -185,8 +185,8 @@ def compare(
     with engine.run(Deadline(None)), ExitStack() as opened:
         sets = opened.enter_context(KeptSets(engine)) if kept is None else kept
         runs = [
-            _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=said, kept=sets))
-            for item, said in zip(asked, _numbered(report, len(asked)), strict=True)
+            _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=progress, kept=sets))
+            for item, progress in zip(asked, _numbered(report, len(asked)), strict=True)
         ]
     if all(run.result is None for run in runs):
         raise UnsupportedError(f"compare: none of the runs is possible: {runs[0].title}: {runs[0].reason}")
@@ -284,11 +284,11 @@ def _numbered(report: Reporter | None, runs: int) -> Iterator[Reporter]:
     """A reporter for each run, which says which one it is."""
     for number in range(1, runs + 1):
 
-        def said(stage: str, nodes: int | None = None, number: int = number) -> None:
+        def progress(stage: str, nodes: int | None = None, number: int = number) -> None:
             if report is not None:
                 report(f"{number} of {runs}: {stage}", nodes)
 
-        yield said
+        yield progress
 
 
 def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:

@@ -47,7 +47,7 @@ Asked = bool | Literal["distributions"]
 MOST = 30
 """This many labels of a column are shown, those that most rows have; the others are merged."""
 
-_NOBODY, _SHOWN, _MERGED, _SMALL = 3, 2, 1, 0
+_NO_RECORDS, _SHOWN, _MERGED, _SMALL = 3, 2, 1, 0
 """Kinds of rows of the template."""
 
 
@@ -205,7 +205,7 @@ class _Counted:
             judged_rows += int(rows)
             if int(kind) == _SHOWN:
                 cells.append(_cell(label, int(source), int(released), released_alone=released_alone))
-            elif int(kind) != _NOBODY:
+            elif int(kind) != _NO_RECORDS:
                 follows = follows_small(int(labels), int(source), int(released), self.least)
                 small = small or (int(kind) == _SMALL and follows)
                 merged, merged_source = merged + int(labels), merged_source + int(source)
@@ -241,8 +241,8 @@ class _Counted:
     def _left_out(self) -> dict[str, object]:
         """What templates need to know the suppressed vectors by."""
         classes = self.suppressed.classes
-        said = "1 = 0" if classes is None else "suppressed.class_rows IS NOT NULL"
-        return {"suppressed": classes, "keys": self.suppressed.keys, "left_out": Sql(said)}
+        condition = "1 = 0" if classes is None else "suppressed.class_rows IS NOT NULL"
+        return {"suppressed": classes, "keys": self.suppressed.keys, "left_out": Sql(condition)}
 
 
 def _cell(label: object, source: int, released: int, *, released_alone: bool) -> CellDetails:

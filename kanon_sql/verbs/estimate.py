@@ -111,9 +111,9 @@ def _temporary(found: Estimate, spec: Spec) -> int | None:
         return None
     if spec.recoding.method != "full_domain" or any("population" in str(item.to_dict()) for item in spec.privacy):
         return None  # neither was measured
-    beside = found.row_overhead + COUNT + LABEL * len(spec.quasi_identifiers)
+    overhead = found.row_overhead + COUNT + LABEL * len(spec.quasi_identifiers)
     copies = COPIES + len(spec.sensitive) + (OF_PERSONS if spec.unit is not None else 0)
-    return copies * (found.bytes + found.rows * beside)
+    return copies * (found.bytes + found.rows * overhead)
 
 
 def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None:

@@ -28,10 +28,10 @@ from kanon_sql.verbs.result import Cost, Result, Warned
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 from kanon_sql.verbs.warnings.left_out import left_out
 
-__all__ = ["grown"]
+__all__ = ["grow_release"]
 
 
-def grown(workspace: Workspace, growth: Growth) -> Result:
+def grow_release(workspace: Workspace, growth: Growth) -> Result:
     """Choose the levels, write what can be released of the day, and let the release grow.
 
     Args:
@@ -42,13 +42,13 @@ def grown(workspace: Workspace, growth: Growth) -> Result:
     with searched(engine, at_node(growth, growth.node), report) as found:
         drifts = waiting(growth, found) > growth.most_waiting
         if not drifts or growth.policy == "hold":
-            return _grown(growth, found, drifts=drifts, looked_for=False)
+            return _grow_at(growth, found, drifts=drifts, looked_for=False)
     coarser = coarser_node(workspace, growth)
     with searched(engine, at_node(growth, coarser or growth.node), report) as found:
-        return _grown(growth, found, drifts=drifts, looked_for=coarser is None)
+        return _grow_at(growth, found, drifts=drifts, looked_for=coarser is None)
 
 
-def _grown(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) -> Result:
+def _grow_at(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) -> Result:
     """Write what was found, verify it, and let release and state grow."""
     workspace, names = found.workspace, list(growth.state.columns)
     if not isinstance(found, Chosen):

@@ -32,11 +32,11 @@ from kanon_sql.release import (
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation
 
-__all__ = ["Begun", "begun", "watermark_of"]
+__all__ = ["StateSource", "state_source", "watermark_of"]
 
 
 @dataclass
-class Begun:
+class StateSource:
     """What a run of ``anonymize`` reads, and how it keeps a state.
 
     Attributes:
@@ -49,7 +49,7 @@ class Begun:
 
 
 @contextmanager
-def begun(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Begun]:
+def state_source(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[StateSource]:
     """Read the source into a scratch table, where a state is to be kept of exactly what was read.
 
     Raises:
@@ -57,7 +57,7 @@ def begun(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Begun
         UnsupportedError: the engine does not say who may, or has no scratch tables.
     """
     if spec.state is None:
-        yield Begun(spec)
+        yield StateSource(spec)
         return
     assert spec.release is not None
     relation = plain_source_of(engine, spec)
@@ -69,7 +69,7 @@ def begun(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Begun
         taken = take_rows(workspace, columns, list(columns), watermark_of(spec), None)
         first = _First(workspace, spec, columns, taken)
         try:
-            yield Begun(spec.over_rows(taken.table.parts), first.remember)
+            yield StateSource(spec.over_rows(taken.table.parts), first.remember)
         finally:
             with engine.without_deadline(), suppress(DatabaseError):
                 first.end()

@@ -16,7 +16,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
 from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
-from kanon_sql.release import refuse_foreign_release, remove_left_beside
+from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
 from kanon_sql.verbs.result import Cost, redacted_log
@@ -61,9 +61,9 @@ def plan_parties(
         kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --database
     """
     started = time.perf_counter()
-    told = report or _silent
+    progress = report or _silent
     with _running(engines, spec, split, key, timeout) as names:
-        with _searched(engines, names, spec, split, key, told) as found:
+        with _searched(engines, names, spec, split, key, progress) as found:
             result = _with_read_notes(result_of("plan", found, names, split), engines, names)
         return _with_costs(result, engines, started)
 
@@ -121,21 +121,21 @@ def anonymize_parties(
     if split == "horizontal" and at != 1:
         raise SpecError(f"--at {at}: in a horizontal split every party publishes its own part; leave --at out")
     started = time.perf_counter()
-    told = report or _silent
+    progress = report or _silent
     with _running(engines, spec, split, key, timeout) as names:
         places = list(zip(engines, names, strict=True))
         places = places if split == "horizontal" else [places[at - 1]]
         for engine, _ in places:
             if not engine.read_only:
-                remove_left_beside(engine, spec)
+                remove_leftovers(engine, spec)
         for engine, name in places:
             _refuse_place(engine, name, spec)
-        with _searched(engines, names, spec, split, key, told) as found:
+        with _searched(engines, names, spec, split, key, progress) as found:
             result = _with_read_notes(result_of("anonymize", found, names, split), engines, names)
             if result.passed and isinstance(found, Horizontal):
-                result = _published_in_parts(found, result, told)
+                result = _published_in_parts(found, result, progress)
             elif result.passed and isinstance(found, Vertical):
-                result = _published_joined(found, result, at, told)
+                result = _published_joined(found, result, at, progress)
         return _with_costs(result, engines, started)
 
 

@@ -11,14 +11,14 @@ from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
-from kanon_sql.release import refuse_foreign_release, remove_left_beside
+from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Displayed, PerturbSpec
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["Perturbation", "perturb"]
 
-_UNTRUE = (
+_PERTURBED = (
     "untrue on purpose: no requirement such as k-anonymity is claimed of this release, and none can be checked in it; "
     "what protects is that values are wrong, and linkage measures how far"
 )
@@ -156,7 +156,7 @@ def perturb(
         )
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
-            remove_left_beside(engine, spec)
+            remove_leftovers(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
@@ -175,7 +175,7 @@ def perturb(
 
 def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Linked, publishes: bool) -> Perturbation:
     most = spec.linkage.most
-    untrue = ", ".join(spec.perturb)
+    names = ", ".join(spec.perturb)
     risk = f"linkage finds {found.share:.2%} of {found.looked_at:,} rows, where a guess finds {1 / found.records:.2%}"
     if most is not None and found.share > most:
         message = f"nothing was published: {risk}, and at most {most:.2%} may be found; mask more"
@@ -183,9 +183,9 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
     else:
         verdict = "untrue"
         message = (
-            f"{'published' if publishes else 'masked'} {table.rows:,} rows whose values of {untrue} are untrue; {risk}"
+            f"{'published' if publishes else 'masked'} {table.rows:,} rows whose values of {names} are untrue; {risk}"
         )
-    notes = [f"the values of {untrue} are {_UNTRUE}"]
+    notes = [f"the values of {names} are {_PERTURBED}"]
     if found.looked_at < table.rows:
         notes.append(f"linkage looked at {found.looked_at:,} of {table.rows:,} rows, at random")
     if utility.left_out:
@@ -227,8 +227,8 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
 
 def _summary(result: Perturbation) -> dict[str, Any]:
     """What a manifest says of it."""
-    said = result.to_dict()
+    content = result.to_dict()
     return {
-        name: said[name]
+        name: content[name]
         for name in ("verdict", "message", "rows", "columns", "utility", "linkage", "notes", "warnings")
     }

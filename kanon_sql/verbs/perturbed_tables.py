@@ -23,9 +23,9 @@ def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:
         run_id = None if parts is None else engine.mark(parts)
         if parts is None or run_id is None:
             continue
-        from kanon_sql.release import marks_untrue  # all that writes and publishes, for what is rarely marked
+        from kanon_sql.release import marks_perturbed  # all that writes and publishes, for what is rarely marked
 
-        if marks_untrue(run_id):
+        if marks_perturbed(run_id):
             raise SpecError(
                 f"{format_table_name(parts)!r} was published by perturb, and its values are untrue: classes of "
                 "wrong values say nothing of how many persons could be meant, so no requirement is judged in it. "

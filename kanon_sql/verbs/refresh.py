@@ -22,13 +22,13 @@ from kanon_sql.release import (
     refuse_later,
     refuse_other_state,
     refuse_other_types,
-    remove_left_beside,
+    remove_leftovers,
     state_of,
     take_rows,
 )
 from kanon_sql.spec import Source, Spec, format_table_name
 from kanon_sql.verbs.growth import Growth
-from kanon_sql.verbs.growth_result import grown
+from kanon_sql.verbs.growth_result import grow_release
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, Result, redacted_log
@@ -93,7 +93,7 @@ def refresh(
     _refuse_options(engine, spec, inserted, deleted, batch, verify_all=verify_all)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        remove_left_beside(engine, spec)
+        remove_leftovers(engine, spec)
         refuse_perturbed(engine, spec.source.table)
         reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
         relation = plain_source_of(engine, reads)
@@ -210,7 +210,7 @@ def _refreshed(
     if growth.is_idle:
         unchanged = _unchanged(spec, state, "there are no new rows", fail_on_warning=fail_on_warning)
         return replace(unchanged, notes=list(engine.read_notes))
-    return grown(workspace, growth)
+    return grow_release(workspace, growth)
 
 
 def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -> list[str]:

@@ -141,7 +141,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                     "know that without a connection; use anonymize, or ask for no_attack"
                 )
         refuse_overlaps(spec, models)
-        named = [*(model.attribute for model in models if model.attribute is not None), *spec.told]
+        named = [*(model.attribute for model in models if model.attribute is not None), *spec.inspected_columns]
         attributes = list(dict.fromkeys(named))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)

@@ -298,7 +298,7 @@ def _population(
     problems = unknown_columns(opened.shown, opened.columns, names, "so its records cannot be matched")
     for column in names:
         ours, theirs = table.columns[column], opened.columns.get(column)
-        if theirs is not None and not _alike(ours, theirs):
+        if theirs is not None and not _comparable(ours, theirs):
             problems.append(
                 Problem(
                     f"{opened.shown}: column {column!r} is {theirs.type}, and in {table.shown} it is {ours.type}: "
@@ -312,7 +312,7 @@ def _population(
     return RiskFrames(opened.relation, _of(opened, names), person)
 
 
-def _alike(first: Column, second: Column) -> bool:
+def _comparable(first: Column, second: Column) -> bool:
     return first.kind == second.kind or {first.kind, second.kind} <= set(_NUMBERS)
 
 
@@ -351,9 +351,9 @@ def _notes(histogram: Histogram, unit: str | None, fraction: float | None) -> li
             "what is estimated of the population is not proven: each estimator has a model of it, and all believe that "
             f"the table is a random sample of {fraction:g} of it"
         )
-    if histogram.rows_of_nobody:
+    if histogram.rows_without_records:
         notes.append(
-            f"{histogram.rows_of_nobody:,} rows stand in classes where {unit!r} is NULL: they count for no person"
+            f"{histogram.rows_without_records:,} rows stand in classes where {unit!r} is NULL: they count for no person"
         )
     if unit is not None:
         notes.append("a person counts once in every class that holds a row of theirs")

@@ -11,7 +11,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
-from kanon_sql.release import is_untrue, refuse_foreign_release, remove_left_beside
+from kanon_sql.release import is_perturbed, refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Dimension, Displayed, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
@@ -20,7 +20,7 @@ from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
 
-UNTRUE = "; perturb made the values of the source untrue, so no cell is true"
+PERTURBED_SOURCE = "; perturb made the values of the source untrue, so no cell is true"
 """What the message of a table of a perturbed source says besides."""
 
 
@@ -204,12 +204,12 @@ def tabulate(
         raise SpecError(f"the connection to {engine.label} is read-only; publishing a table has to write")
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
-            remove_left_beside(engine, spec)
+            remove_leftovers(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
-            truthful = spec.source.table is None or not is_untrue(engine, spec.source.table)
+            truthful = spec.source.table is None or not is_perturbed(engine, spec.source.table)
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
             sample = _sample(engine, spec, found.rows)
@@ -221,7 +221,7 @@ def tabulate(
             ]
             result = replace(_result(found.spec, shielded, found.rows, notes, publishes), sample=sample)
             if not truthful:
-                result = replace(result, truthful=False, message=result.message + UNTRUE)
+                result = replace(result, truthful=False, message=result.message + PERTURBED_SOURCE)
             warned = named_like_identifiers(spec, list(spec.dimensions))
             result = replace(result, warnings=warned)
             if result.passed and (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
@@ -273,10 +273,10 @@ def _names(item: Dimension) -> tuple[str, ...]:
 
 def _summary(result: Tabulation) -> dict[str, Any]:
     """What a manifest says: not how many of the suppressed cells are sensitive."""
-    said = result.to_dict()
-    cells = {name: said["cells"][name] for name in ("total", "suppressed")}
+    content = result.to_dict()
+    cells = {name: content["cells"][name] for name in ("total", "suppressed")}
     found = {
-        **{name: said[name] for name in ("measured", "method", "dimensions", "levels", "warnings")},
+        **{name: content[name] for name in ("measured", "method", "dimensions", "levels", "warnings")},
         "cells": cells,
     }
     if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed

@@ -80,8 +80,8 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
 
         @wraps(verb)
         def called(engine: Any, spec: Any = None, *args: Any, **kwargs: Any) -> Any:
-            said = {key: kwargs.pop(key) for key in Roles.__annotations__ if key in kwargs}
-            roles = {key: value for key, value in said.items() if value is not None}
+            arguments = {key: kwargs.pop(key) for key in Roles.__annotations__ if key in kwargs}
+            roles = {key: value for key, value in arguments.items() if value is not None}
             if not roles:
                 if spec is None:
                     raise SpecError(f"{name}: expected a Spec, or a table with quasi_identifiers=[...]")

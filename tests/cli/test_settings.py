@@ -174,8 +174,8 @@ def test_a_profile_comes_before_what_stands_outside_and_keeps_the_rest(folder: P
     Path("kanon-sql.toml").write_text(f"threads = 1\ntimeout = 60\n{FILE}threads = 2\n")
     found = settings_of(folder, "other")
     assert found.values == {"database": str(folder / "profile.duckdb"), "threads": 2, "timeout": 60}
-    assert found.said["timeout"] == str(folder / "kanon-sql.toml")
-    assert found.said["threads"] == f"{folder / 'kanon-sql.toml'}, profile other"
+    assert found.origins["timeout"] == str(folder / "kanon-sql.toml")
+    assert found.origins["threads"] == f"{folder / 'kanon-sql.toml'}, profile other"
 
 
 @pytest.mark.slow

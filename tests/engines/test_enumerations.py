@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.duckdb_catalog import told_of
+from kanon_sql.engines.duckdb_catalog import described_type
 from kanon_sql.errors import SpecError
 from kanon_sql.testing import Subject
 from tests.conftest import Database
@@ -316,7 +316,7 @@ def test_labels_of_a_types_text(database: Database, labels: tuple[str, ...] | No
         assert column.labels == labels
         assert column.kind == "text"
     else:
-        assert told_of(text)[2] == labels
+        assert described_type(text)[2] == labels
 
 
 def test_a_certificate_ranks_in_the_order_of_the_type(database: Database, tmp_path: Path) -> None:

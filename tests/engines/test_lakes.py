@@ -306,7 +306,7 @@ def test_runs_inside_of_a_run_read_the_version_that_it_reads(tmp_path: Path) -> 
             look(engine)
             deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
             look(engine)
-            engine.read_anew()
+            engine.read_newest()
             look(engine)
             deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
             look(engine)

@@ -536,7 +536,7 @@ def test_a_statement_that_a_deadlock_took_back_is_sent_again(mariadb: Any, count
 
 def test_tries_after_deadlocks_are_bounded(mariadb: Any, counted: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with mariadb.connect() as engine:
-        monkeypatch.setattr(engine.backend, "patience", 1e-9)
+        monkeypatch.setattr(engine.backend, "retry_for", 1e-9)
         (error,) = taking_turns_badly(mariadb, engine, "UPDATE counted SET n = n + 100")
     assert isinstance(error, DatabaseError)
     assert "test: MariaDB reported error 1213: connections that write" in str(error)

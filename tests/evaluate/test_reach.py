@@ -130,8 +130,8 @@ def test_what_is_said(model: PrivacyModel, counts: list[int], removable: int | N
 def test_what_is_out_of_reach_has_no_solution(shared_database: Database, folder: Path, case: Case) -> None:
     spec = load(shared_database, folder, case)
     with shared_database.engine.run(Deadline(None)), searched(shared_database.engine, spec, None) as found:
-        if not isinstance(found, Chosen) and found.hopeless is not None:
-            assert not case.problem.oracle().satisfying_nodes(), found.hopeless
+        if not isinstance(found, Chosen) and found.infeasible is not None:
+            assert not case.problem.oracle().satisfying_nodes(), found.infeasible
 
 
 PEOPLE = [("a", "x", "1"), ("b", "y", "1"), ("c", "x", "2"), ("d", "y", "2"), ("e", "z", None), ("f", None, "3")]

@@ -2868,7 +2868,7 @@ CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", vectors.value_code AS value_code, 0 AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", value_code, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_people0" GROUP BY "q0", value_code) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
 
--- frequency/population/everybody
+-- frequency/population/size
 SELECT SUM(CASE WHEN value_code IS NULL THEN row_count WHEN row_count > 0 THEN 1 ELSE 0 END) AS persons FROM "kanon_run_people0";
 
 -- frequency/encode

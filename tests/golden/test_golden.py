@@ -193,7 +193,7 @@ RUN_BY_CONFORMANCE = (
     "models/privacy/population_risk",
     "models/privacy/population_uniqueness",
     "models/privacy/personal_k_anonymity",
-    "frequency/wish",
+    "frequency/personal_k",
     "evaluate/table_wide",
     "verbs/distributions/",
     "verbs/evidence/",

@@ -73,14 +73,14 @@ def of_known_people(background: Weights, people: Sequence[Vector], released: Seq
 def by_theorem(background: Weights, person: Vector, members: set[Vector], released: Sequence[Any]) -> Posterior | None:
     """The posterior by theorem 3.1; None where it divides by nothing."""
     known = prior(background, person)
-    everybody: Counter[Any] = Counter()
+    population_size: Counter[Any] = Counter()
     for (vector, value), weight in background.items():
         if vector in members:
-            everybody[value] += weight
+            population_size[value] += weight
     counts = Counter(released)
-    if known is None or any(not everybody[value] for value in counts):
+    if known is None or any(not population_size[value] for value in counts):
         return None
-    shares = {value: counts[value] * belief / everybody[value] for value, belief in known.items()}
+    shares = {value: counts[value] * belief / population_size[value] for value, belief in known.items()}
     total = sum(shares.values())
     return {value: share / total for value, share in shares.items()} if total else None
 

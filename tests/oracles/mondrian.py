@@ -85,10 +85,10 @@ class MondrianProblem:
 
     def partitions(self) -> set[frozenset[int]] | None:
         """The rows that stay together; None where the table as a whole violates."""
-        everybody = list(range(len(self.rows)))
-        if not everybody or not self.satisfies(everybody):
+        population_size = list(range(len(self.rows)))
+        if not population_size or not self.satisfies(population_size):
             return None
-        closed, waiting = set(), [everybody]
+        closed, waiting = set(), [population_size]
         while waiting:
             members = waiting.pop()
             cuts = self.allowable_cuts(members)

@@ -231,9 +231,9 @@ class Clinic:
             name: {**({"prefix": [2, 1]} if name == "zip" else {}), "minimum_level": level, "maximum_level": level}
             for name, level in zip(HEIGHTS, growing.node, strict=True)
         }
-        anew = {**self.spec.to_dict(), "quasi_identifiers": fixed, "state": None, "increments": None}
-        anew |= {"release": "rebuilt", "suppression": {"max_share": 1.0}}
-        if not kanon_sql.anonymize(self.engine, kanon_sql.Spec.from_dict(anew)).passed:
+        fresh = {**self.spec.to_dict(), "quasi_identifiers": fixed, "state": None, "increments": None}
+        fresh |= {"release": "rebuilt", "suppression": {"max_share": 1.0}}
+        if not kanon_sql.anonymize(self.engine, kanon_sql.Spec.from_dict(fresh)).passed:
             assert not growing.standing()
             return
         ours, theirs = (Counter(self.read("rid, zip, sex, disease", name)) for name in (self.release, "rebuilt"))

@@ -76,10 +76,10 @@ class Given:
     def counts(self, attribute: str) -> Ints:
         return histogram(self.rows, self.classes, attribute, self.values[attribute], self.unit)
 
-    def reference(self, parameters: Parameters, *, rows_of_nobody: bool = False) -> Ints:
+    def reference(self, parameters: Parameters, *, rows_without_records: bool = False) -> Ints:
         """The reference's counts, a row per class; of all rows, if those of nobody are to count too."""
         compared = self.rows if parameters.get("reference") == "release" else self.original
-        name, unit = parameters["attribute"], None if rows_of_nobody else self.unit
+        name, unit = parameters["attribute"], None if rows_without_records else self.unit
         return histogram(compared, whole(compared), name, self.values[name], unit)[self.classes.world]
 
 
@@ -248,7 +248,7 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
     if distance == "equal" or (distance == "hierarchical" and len(groups) == 2):  # below one root all are as far apart
         return largest(given, fits, *_apart(np.abs(ahead).sum(axis=1), 2 * unit, q_all), parameters["t"])
     # A value without a person in the reference has no rank; a row of nobody is enough to know its groups.
-    known = q if distance == "ordered" else given.reference(parameters, rows_of_nobody=True)
+    known = q if distance == "ordered" else given.reference(parameters, rows_without_records=True)
     fits &= ((p == 0) | (known > 0)).all(axis=1)
     if distance == "ordered":
         held = q > 0

@@ -116,7 +116,7 @@ def explored(connect: Callable[[], Engine], spec: Spec | None, **settings: Any) 
     """A server that runs inside, and somebody who has the address."""
     told: list[str] = []
     ready = prepare(
-        connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0, tell=told.append
+        connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0, announce=told.append
     )
     thread = threading.Thread(target=ready.run)
     thread.start()

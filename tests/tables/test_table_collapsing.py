@@ -15,7 +15,7 @@ import kanon_sql
 from kanon_sql.engines import Deadline, open_workspace
 from kanon_sql.errors import InternalError
 from kanon_sql.frequency import source_of
-from kanon_sql.release import is_untrue
+from kanon_sql.release import is_perturbed
 from kanon_sql.report.json import tabulation_schema
 from kanon_sql.spec import Rules
 from kanon_sql.tables import protected, tabulated
@@ -368,5 +368,5 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
         assert same or column == "kind"  # which rows are exchanged is drawn anew each time
         jsonschema.Draft202012Validator(tabulation_schema()).validate(result.to_dict())
     with database.engine.run(Deadline(None)), open_workspace(database.engine, "", inline=True):
-        assert is_untrue(database.engine, ("edited_by_kind",))
-        assert not is_untrue(database.engine, ("people_by_kind",))
+        assert is_perturbed(database.engine, ("edited_by_kind",))
+        assert not is_perturbed(database.engine, ("people_by_kind",))

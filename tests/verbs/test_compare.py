@@ -18,7 +18,7 @@ from kanon_sql.frequency.prepared import REMEMBERED, Memory
 from kanon_sql.models import models_of
 from kanon_sql.report.json import comparison_schema
 from kanon_sql.spec import RecodingOptions, parse_recoding
-from kanon_sql.testing.reference import alike
+from kanon_sql.testing.reference import assert_equal
 from kanon_sql.verbs.compare import compare, with_k
 from tests.support.command_line import SPEC, make_clinic, refused, run
 
@@ -44,7 +44,7 @@ def test_each_run_is_what_plan_says(clinic: Path) -> None:
     assert found.metric == "loss"
     for item in found.runs:
         alone = kanon_sql.plan(engine, with_k(specs[item.name], item.k)).to_dict()
-        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
+        assert_equal({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
         assert f"{item.k}-anonymity" in str(alone["achieved"])
     engine.close()
 
@@ -132,7 +132,7 @@ def test_a_line_per_number_of_columns_is_what_plan_says_of_a_spec_with_these(cli
         names = ["age", "zip"][: item.columns]
         own = {**written, "quasi_identifiers": {name: written["quasi_identifiers"][name] for name in names}}
         alone = kanon_sql.plan(engine, with_k(kanon_sql.Spec.from_dict(own), item.k))
-        alike({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
+        assert_equal({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
         assert list(item.result.node or ()) == names
         same = compare(engine, {"plain": kanon_sql.Spec.from_dict(own)}, [2, 7]).runs
         marks = {other.k: other.dominated for other in same}
@@ -172,7 +172,7 @@ def test_a_line_per_recoding_is_what_plan_says_of_it(clinic: Path) -> None:
         own = spec.to_dict() | {"recoding": parse_recoding(item.recoding).to_dict()}
         alone = kanon_sql.plan(engine, with_k(kanon_sql.Spec.from_dict(own), item.k))
         assert item.result is not None
-        alike({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
+        assert_equal({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
         assert item.result.mean_loss == alone.mean_loss
     jsonschema.Draft202012Validator(comparison_schema()).validate(found.to_dict())
     engine.close()
@@ -296,7 +296,9 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     assert scans(found) == [1, 0, 0, 0]
     for item in found.runs:
         alone = kanon_sql.plan(engine, with_k(spec, item.k)).to_dict()
-        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})  # sums of fractions have no order
+        assert_equal(
+            {**item.result.to_dict(), "cost": None}, {**alone, "cost": None}
+        )  # sums of fractions have no order
     engine.close()
 
 
@@ -324,7 +326,7 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
     assert scans(found) == [1, 1]
     for item in found.runs:
         alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
-        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
+        assert_equal({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
     engine.close()
 
 
@@ -373,7 +375,7 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
         assert statements[-1] < statements[0] / 2, "what was asked before is remembered"
     for name, item in found.items():
         alone = kanon_sql.plan(engine, specs[name], beside=None).to_dict()
-        alike(without_costs(item.to_dict()), without_costs(alone))
+        assert_equal(without_costs(item.to_dict()), without_costs(alone))
     engine.close()
 
 

@@ -99,7 +99,7 @@ def anonymize(
     --show spec prints it. The release of visits is then visits_release.
     """
     from kanon_sql.cli.streams import kept_apart, with_streams, write_release
-    from kanon_sql.release import file_of, manifest_beside
+    from kanon_sql.release import file_manifest, file_of
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
     shown = shown_of(show, SHOWN)
@@ -153,7 +153,7 @@ def anonymize(
             run.close()
             write_release(spec)
         elif is_file and result.manifest is not None:
-            run.message(f"manifest: {manifest_beside(file_of(spec))}")
+            run.message(f"manifest: {file_manifest(file_of(spec))}")
     if path is not None and result.manifest is not None:
         write_manifest(path, result.manifest)
         run.message(f"manifest: {path}")

@@ -82,4 +82,4 @@ def explore(
     with opened() as engine:  # what is wrong with the connection is said here, not on the page
         name = engine.label
     settings = Settings(name, may_publish=allow_publish, reveals=allow_reveal, table=table)
-    serve(opened, spec, settings, port=port, browser=browser, tell=typer.echo)
+    serve(opened, spec, settings, port=port, browser=browser, announce=typer.echo)

@@ -141,15 +141,15 @@ def _json(path: Path) -> Any:
 
 def _manifest_of_spec(run: Session, path: Path) -> Any:
     """The manifest of the release that a spec names."""
-    from kanon_sql.release import file_of, manifest_beside, manifest_of
+    from kanon_sql.release import file_manifest, file_of, manifest_of
 
     run.spec = path
     spec = load_spec(path)
     if spec.release_file is not None:
-        beside = manifest_beside(file_of(spec))
-        if not beside.is_file():
-            raise SpecError(f"{path}: there is no {beside}, so the release was not published; run anonymize first")
-        return _json(beside)
+        manifest = file_manifest(file_of(spec))
+        if not manifest.is_file():
+            raise SpecError(f"{path}: there is no {manifest}, so the release was not published; run anonymize first")
+        return _json(manifest)
     if spec.release is None:
         raise SpecError(f"{path}: the spec names no release; add 'release', or give the JSON of a run")
     if run.database == MEMORY:

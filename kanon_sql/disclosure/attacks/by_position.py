@@ -86,12 +86,12 @@ def joined_by_position(scene: Scene, earlier: Sequence[Target]) -> list[Attack |
         for target, count in zip(earlier, rows[1:], strict=True)
         if count != rows[0]
     ]
-    alike = [target for target, count in zip(earlier, rows[1:], strict=True) if count == rows[0]]
-    if not alike:
+    same_length = [target for target, count in zip(earlier, rows[1:], strict=True) if count == rows[0]]
+    if not same_length:
         return found
-    positions = _Positions(scene, alike, rows[0])
+    positions = _Positions(scene, same_length, rows[0])
     common = []
-    for number in range(1, len(alike) + 1):
+    for number in range(1, len(same_length) + 1):
         achieved = positions.attack([number])
         found.append(achieved)
         if isinstance(achieved, Attack) and achieved.risk is not None:
@@ -130,14 +130,14 @@ class _Positions:
         refuse_lost_rows(scene.workspace, list(scene.sides.values()))
 
     def _release(
-        self, number: int, table: Target, lookups: Sequence[Lookup], plain: Sequence[str], beside: Sequence[Target]
+        self, number: int, table: Target, lookups: Sequence[Lookup], plain: Sequence[str], same_order: Sequence[Target]
     ) -> _Release:
         """One release's vectors, and the values that may be behind them."""
         scene = self._scene
         own = [lookup for lookup in lookups if lookup.name in table.columns]
         named = {lookup.column: lookup.name for lookup in own}
         kinds = kinds_of(named, [scene.source, table])
-        labels = labels_of(scene, table, f"placed{number}", named, plain, beside, kinds)
+        labels = labels_of(scene, table, f"placed{number}", named, plain, same_order, kinds)
         covers = covers_of(scene, own, labels, f"placed{number}", kinds)
         unknown, rows = scene.workspace.row(
             "disclosure/attacks/unknown", labels=labels, covers=covers, names=list(named)
@@ -154,7 +154,7 @@ class _Positions:
         columns = table.columns
         cells = [released_label(columns[name], "checked", kinds[ours]) for ours, name in named.items()]
         cells += [
-            cell_text(columns[name], "checked", [other.columns[name] for other in beside if name in other.columns])
+            cell_text(columns[name], "checked", [other.columns[name] for other in same_order if name in other.columns])
             for name in plain
         ]
         names = [*named, *(f"p{position}" for position, _ in enumerate(plain))]
@@ -243,12 +243,12 @@ def _exposed(counts: Sequence[Sequence[int]], k: int) -> tuple[int, float | None
 
 def _in_words(evidence: Evidence) -> str:
     """What the positions say of the order."""
-    told = f"{evidence.returned:,} of {evidence.positions:,} positions have a row of the source behind both releases"
+    note = f"{evidence.returned:,} of {evidence.positions:,} positions have a row of the source behind both releases"
     if not evidence.positions:
         return "no row to join"
     beyond = f"{evidence.deviations:.1f} standard deviations more than in random orders"
     if evidence.certain:
-        return f"{told}, {beyond}: the releases are in one order"
+        return f"{note}, {beyond}: the releases are in one order"
     if evidence.common:
-        return f"{told}: nothing contradicts one order, and there is too little to tell it from a random one ({beyond})"
-    return f"{told}, as in random orders: the releases are not in one order"
+        return f"{note}: nothing contradicts one order, and there is too little to tell it from a random one ({beyond})"
+    return f"{note}, as in random orders: the releases are not in one order"

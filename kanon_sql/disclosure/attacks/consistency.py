@@ -78,9 +78,9 @@ class Consistency(AttackMethod):
         )  # fmt: skip
         refuse_lost("disclosure/attacks/consistent", row[4:])
         there = int(row[4])  # of the source, the first side
-        alone, of_nobody, degree, missing = (int(value or 0) for value in row[:4])
-        if of_nobody:
-            why = f"{of_nobody:,} rows of {scene.release.shown} are consistent with no record of the source"
+        alone, without_candidates, degree, missing = (int(value or 0) for value in row[:4])
+        if without_candidates:
+            why = f"{without_candidates:,} rows of {scene.release.shown} are consistent with no record of the source"
             return [Unmeasured(self.name, f"{why}: it was made of other records, or with other hierarchies")]
         notes = [f"{alone:,} records of the source are consistent with no row: they were left out"] if alone else []
 

@@ -37,13 +37,13 @@ class Others:
     quasi_identifiers: int
     lookups: Sequence[Lookup]
     notes: Sequence[str]
-    nobody: bool
+    no_common_persons: bool
     what: str
 
     @property
     def against(self) -> Sql | None:
         """The number of those who could be in several releases."""
-        return None if self.nobody else render("disclosure/attacks/records", vectors=self.people)
+        return None if self.no_common_persons else render("disclosure/attacks/records", vectors=self.people)
 
     def combined(self, scene: Scene, *, of_values: bool, least: int) -> Sql:
         """The cases: the source's people by what is left of them when the releases that they are in are combined.
@@ -121,5 +121,5 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
         )
         candidates.append(target)
         together.append(joined)
-    nobody = not sizes[0] or not any(sizes[1:])
-    return Others(people, together, candidates, plain, len(names), lookups, notes, nobody, what)
+    no_common_persons = not sizes[0] or not any(sizes[1:])
+    return Others(people, together, candidates, plain, len(names), lookups, notes, no_common_persons, what)

@@ -65,7 +65,7 @@ def defaults_taken(spec: Spec, models: Sequence[PrivacyModel], noted: Collection
     notes = []
     if "k" in noted and promised_k(spec, models) is None:
         notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
-    unsaid = [name for name in spec.sensitive if promised_values(spec, models, name) is None]
-    if "l" in noted and unsaid:
-        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
+    unpromised = [name for name in spec.sensitive if promised_values(spec, models, name) is None]
+    if "l" in noted and unpromised:
+        notes.append(f"no requirement says how many values of {', '.join(unpromised)} a class has: {FEWEST} is taken")
     return notes

@@ -62,7 +62,7 @@ class Skewness(AttributeAttack):
             reference_in(scene.workspace, "prior", prior.relation, value_facts_of((), prior.columns[attribute]), None),
         )
         most = min((model.most_gain for model in asked if model.most_gain is not None), default=None)
-        unsaid = f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"
+        reason = f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"
         return [
             Cases(
                 name=self.name,
@@ -76,6 +76,6 @@ class Skewness(AttributeAttack):
                 keys=class_keys(scene),
                 whole=scene.release.relation,
                 measure="largest gain of posterior over prior belief",
-                notes=[] if asked else [unsaid],
+                notes=[] if asked else [reason],
             )
         ]

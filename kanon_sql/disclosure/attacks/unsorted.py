@@ -65,7 +65,7 @@ def _not_comparable(given: Given) -> str | None:
     return None
 
 
-def _tells_no_order(given: Given) -> str | None:
+def _without_order(given: Given) -> str | None:
     """Why nothing can be made of the order of the release's rows; None when something can."""
     return _unordered(given, given.release) or (None if given.earlier else _not_comparable(given))
 
@@ -83,7 +83,7 @@ def _has_row_id(engine: Engine, parts: tuple[str, ...]) -> bool:
         return False
 
 
-_A_READABLE_ORDER = Need(_tells_no_order)
+_A_READABLE_ORDER = Need(_without_order)
 
 
 def correlated(correlation: float, groups: int) -> bool:

@@ -47,15 +47,15 @@ LARGEST = 2**31 - 1
 """A place that no value has one behind."""
 
 
-def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
+def cell_text(column: Column, table: str, joined: Iterable[Column] = ()) -> Sql:
     """A cell as text that compares exactly, whatever its type, so that tables need not agree on types.
 
     Args:
         column: the cell's.
         table: its table's alias.
-        beside: the columns that it is compared with.
+        joined: the columns that it is compared with.
     """
-    kinds = {other.kind for other in beside if other.type != column.type or _unscaled(other)}
+    kinds = {other.kind for other in joined if other.type != column.type or _unscaled(other)}
     if column.kind in ("text", "other", "ambiguous"):
         return _spelled(exact_value(column, table), kinds)
     written = value_text(column, Sql(f"{identifier(table)}.{identifier(column.name)}"))
@@ -104,7 +104,7 @@ def vectors_of(
     what: str,
     generalized: Sequence[str],
     plain: Sequence[str],
-    beside: Sequence[Target] = (),
+    joined: Sequence[Target] = (),
 ) -> Relation:
     """A table's distinct vectors of values: ``q<i>`` as they are, ``p<j>`` as text, and ``row_count``.
 
@@ -114,10 +114,10 @@ def vectors_of(
         what: a word for the scratch name.
         generalized: columns with a hierarchy.
         plain: columns that are compared as they are.
-        beside: the tables that these are compared with.
+        joined: the tables that these are compared with.
     """
     values = {f"q{index}": exact_value(table.columns[name], "kanon_source") for index, name in enumerate(generalized)}
-    return _grouped(scene, table, what, values, generalized, plain, beside)
+    return _grouped(scene, table, what, values, generalized, plain, joined)
 
 
 def labels_of(
@@ -126,7 +126,7 @@ def labels_of(
     what: str,
     generalized: Mapping[str, str],
     plain: Sequence[str],
-    beside: Sequence[Target] = (),
+    joined: Sequence[Target] = (),
     kinds: Mapping[str, Iterable[str]] | None = None,
 ) -> Relation:
     """A release's distinct vectors of labels, likewise.
@@ -137,14 +137,14 @@ def labels_of(
         what: a word for the scratch name.
         generalized: our column -> its column with labels of a hierarchy, read as text.
         plain: columns that are compared as they are.
-        beside: the tables that these are compared with.
+        joined: the tables that these are compared with.
         kinds: from :func:`kinds_of`, where the table and the values may differ in type.
     """
     values = {
         ours: released_label(table.columns[name], "kanon_source", (kinds or {}).get(ours, ()))
         for ours, name in generalized.items()
     }
-    return _grouped(scene, table, what, values, list(generalized.values()), plain, beside)
+    return _grouped(scene, table, what, values, list(generalized.values()), plain, joined)
 
 
 def _grouped(
@@ -154,11 +154,11 @@ def _grouped(
     values: dict[str, Sql],
     generalized: Sequence[str],
     plain: Sequence[str],
-    beside: Sequence[Target],
+    joined: Sequence[Target],
 ) -> Relation:
     scene.look_at(table, [*generalized, *plain], generalized)
     for index, name in enumerate(plain):
-        others = [other.columns[name] for other in beside if name in other.columns]
+        others = [other.columns[name] for other in joined if name in other.columns]
         values[f"p{index}"] = cell_text(table.columns[name], "kanon_source", others)
     target = scene.workspace.table(what)
     scene.workspace.execute(

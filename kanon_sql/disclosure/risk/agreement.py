@@ -170,9 +170,9 @@ def agreement_of(
             sure=SURE,
         )
         for number, *figures in answer:
-            records, opened, same, alike, room, variance, narrowed = (float(figure or 0) for figure in figures)
+            records, opened, same, expected, room, variance, narrowed = (float(figure or 0) for figure in figures)
             if int(number) < len(chunk):
-                found[chunk[int(number)]] = Agreement(records, opened, same - alike, room, variance, narrowed)
+                found[chunk[int(number)]] = Agreement(records, opened, same - expected, room, variance, narrowed)
             else:
                 counts = [int(figure or 0) for figure in (figures[0], *figures[2:])]
                 groups[alone[int(number) - len(chunk)]] = GroupsOf(*counts)

@@ -27,14 +27,14 @@ class Combination:
         classes: different vectors.
         records: records in them.
         uniques: records with a vector of their own.
-        alike_pairs: ordered pairs of records with the same vector.
+        equal_pairs: ordered pairs of records with the same vector.
     """
 
     columns: Columns
     classes: int
     records: int
     uniques: int
-    alike_pairs: float
+    equal_pairs: float
 
     @property
     def distinction(self) -> float | None:
@@ -45,7 +45,7 @@ class Combination:
     def separation(self) -> float | None:
         """The share of pairs of records that differ; None with fewer than two records."""
         pairs = self.records * (self.records - 1)
-        return 1 - self.alike_pairs / pairs if pairs else None
+        return 1 - self.equal_pairs / pairs if pairs else None
 
     @property
     def identifies(self) -> bool:

@@ -15,12 +15,12 @@ class Histogram:
     Attributes:
         sizes: records in a class (1 or more) -> how many classes have this many.
         rows: rows of the table.
-        rows_of_nobody: rows in classes without a record: no person is named in them.
+        rows_without_records: rows in classes without a record: no person is named in them.
     """
 
     sizes: Mapping[int, int]
     rows: int
-    rows_of_nobody: int = 0
+    rows_without_records: int = 0
 
     @property
     def classes(self) -> int:

@@ -51,8 +51,8 @@ class RiskFrames:
     def names_of(self, positions: Columns) -> list[str]:
         """What is compared of some of the columns."""
         seen = (position for position, column in enumerate(self.columns) if column.varies is not None)
-        besides = {position: f"q{len(self.columns) + number}" for number, position in enumerate(seen)}
-        return [f"q{position}" for position in positions] + [besides[item] for item in positions if item in besides]
+        further = {position: f"q{len(self.columns) + number}" for number, position in enumerate(seen)}
+        return [f"q{position}" for position in positions] + [further[item] for item in positions if item in further]
 
     @property
     def person(self) -> Sql | None:
@@ -90,8 +90,8 @@ def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
     sizes = {size: int(count) for size, count, _ in sorted(found) if size}
     rows = sum(rows for *_, rows in found)
     refuse_incomplete(name, rows, there)
-    nobody = sum(rows for size, _, rows in found if not size)
-    return Histogram(sizes, rows, nobody)
+    empty_rows = sum(rows for size, _, rows in found if not size)
+    return Histogram(sizes, rows, empty_rows)
 
 
 def with_estimates(workspace: Workspace, frames: RiskFrames, models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
@@ -158,10 +158,10 @@ def combination_measures(
         )
         refuse_incomplete("disclosure/risk/combinations", len(rows), len(chunk), "combinations of columns")
         (there,) = (row[-1] for row in rows if not int(row[0]))
-        for number, count, records, uniques, alike, judged, _ in rows:
+        for number, count, records, uniques, pairs, judged, _ in rows:
             refuse_incomplete("disclosure/risk/combinations", judged, there)
             columns = chunk[int(number)]
             found[columns] = Combination(
-                columns, int(count or 0), int(records or 0), int(uniques or 0), float(alike or 0)
+                columns, int(count or 0), int(records or 0), int(uniques or 0), float(pairs or 0)
             )
     return found

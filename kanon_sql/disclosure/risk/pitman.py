@@ -67,11 +67,11 @@ def fit(histogram: Histogram) -> tuple[float, float]:
         """The derivative by alpha there."""
         theta = theta_of(alpha)
         if alpha:
-            grown = (classes - 1 - theta * _sum_of_inverses(theta, alpha, classes)) / alpha
+            total = (classes - 1 - theta * _sum_of_inverses(theta, alpha, classes)) / alpha
         else:
-            grown = (classes - 1) * classes / 2 / theta
+            total = (classes - 1) * classes / 2 / theta
         first = _digamma(1 - alpha)
-        return grown - sum(count * (_digamma(size - alpha) - first) for size, count in histogram.sizes.items())
+        return total - sum(count * (_digamma(size - alpha) - first) for size, count in histogram.sizes.items())
 
     # Without a maximum inside, the likelihood falls from alpha = 0 on: Ewens' formula.
     alpha = _falls_through_zero(by_alpha, 0.0, 1.0) if by_alpha(0.0) > 0 else 0.0

@@ -36,7 +36,7 @@ class Backend(ABC):
         extra: what to install: ``pip install ".[extra]"`` in a checkout.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
-        patience: the seconds for which a statement that another connection stops is sent again; 0 where the server
+        retry_for: the seconds for which a statement that another connection stops is sent again; 0 where the server
             sees to that.
         effects: functions that change something, reach outside the database, or give another answer each time.
         shows_views: the catalog says what a view is made of, so that this is looked at before it is read.
@@ -53,7 +53,7 @@ class Backend(ABC):
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
-    patience: float = 0
+    retry_for: float = 0
     effects: ClassVar[frozenset[str]] = frozenset()
     shows_views: ClassVar[bool] = False
     repeatable_samples: ClassVar[Literal["none", "seeded", "all"]] = "none"
@@ -279,13 +279,13 @@ class Backend(ABC):
         """
         return f"the database reported {type(error).__name__} (its text may hold values and is not shown)"
 
-    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
+    def grant(self, engine: RelationalEngine, error: BaseException, shown_text: str, sql: str) -> str:
         """What gives the right that is missing; empty when an error is about something else.
 
         Args:
             engine: whose connection it is.
             error: the driver's.
-            said: what of its text may be passed on, and nothing else of it may be read.
+            shown_text: what of its text may be passed on, and nothing else of it may be read.
             sql: what was sent.
         """
         return ""

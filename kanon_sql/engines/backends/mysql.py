@@ -155,7 +155,7 @@ class MariaDBBackend(Backend):
         {"benchmark", "get_lock", "last_insert_id", "lastval", "load_file", "nextval", "rand", "random_bytes"}
         | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}
     )
-    patience = 20.0
+    retry_for = 20.0
     knows_ended = True
     _place = ""
     _schema = ""
@@ -345,15 +345,15 @@ class MariaDBBackend(Backend):
         )
         for kept, *full, triggers in rows:
             if self.capabilities.folds_names or tuple(full)[-len(parts) :] == parts:
-                said = [] if str(kept).lower() in _STORING else [NO_TABLE]
+                shown_text = [] if str(kept).lower() in _STORING else [NO_TABLE]
                 if triggers:
-                    return [*said, "has triggers"]
+                    return [*shown_text, "has triggers"]
                 place = f"{self.dialect.quote(str(full[0]))}.*"
                 hides = (
                     "may have triggers that the server does not show to this user (run GRANT TRIGGER ON "
                     f"{place} TO this user, which lets it see them)"
                 )
-                return [*said, *([] if self._sees_triggers(engine, str(full[0]), str(full[1])) else [hides])]
+                return [*shown_text, *([] if self._sees_triggers(engine, str(full[0]), str(full[1])) else [hides])]
         return None
 
     def _sees_triggers(self, engine: RelationalEngine, schema: str, table: str) -> bool:
@@ -484,22 +484,22 @@ class MariaDBBackend(Backend):
                 "(innodb_lock_wait_timeout, lock_wait_timeout); let that one commit, roll back or close, then run again"
             )
         if code in _NAMED:  # a stored function may signal any, with any text
-            said = without_values(str(error.args[1]), statement, self._place)
-            if said is not None:
-                return said
+            shown_text = without_values(str(error.args[1]), statement, self._place)
+            if shown_text is not None:
+                return shown_text
         if code in (1264, 1292, 1300, 1301, 1365, 1366, 1411):
             return self._changed(code)
         return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
 
-    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
+    def grant(self, engine: RelationalEngine, error: BaseException, shown_text: str, sql: str) -> str:
         """Errors 1142 and 1044: the server says which right, to which user, and on which table or database."""
         if _number(error) == 1044 and "CREATE TEMPORARY TABLE" in sql:
-            found = re.match(r"Access denied for user ('[^']*'@'[^']*') to database '(.+)'$", said)
+            found = re.match(r"Access denied for user ('[^']*'@'[^']*') to database '(.+)'$", shown_text)
             place = "the database" if found is None else f"{self.dialect.quote(found[2])}.*"
             user = "this user" if found is None else found[1]
             why = "a release is its owner's alone until it is published"
             return f"{why}: run GRANT CREATE TEMPORARY TABLES ON {place} TO {user}"
-        found = re.match(_DENIED, said) if _number(error) == 1142 else None
+        found = re.match(_DENIED, shown_text) if _number(error) == 1142 else None
         if found is None:
             return ""
         rights, user, schema, table = found.groups()

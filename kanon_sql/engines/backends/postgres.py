@@ -468,9 +468,9 @@ class PostgresBackend(Backend):
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
         others = {item.type_code for item in description} - _KINDS.keys()
         rows = engine._rows(catalog.types_by_parts(others), _MANY) if others else []
-        told = {int(number): _told(int(number), *rest) for number, *rest, _ in rows}
+        kinds = {int(number): _kind_and_texts(int(number), *rest) for number, *rest, _ in rows}
         labels = {int(number): tuple(json.loads(listed)) for number, *_, listed in rows if listed is not None}
-        return [_column(item.name, item.type_display.upper(), item.type_code, told, labels) for item in description]
+        return [_column(item.name, item.type_display.upper(), item.type_code, kinds, labels) for item in description]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """As PostgreSQL itself resolves the name: case counts, and the search path decides."""
@@ -590,13 +590,13 @@ class PostgresBackend(Backend):
             return _POLICY
         if state in _RESOURCES:
             return f"PostgreSQL reported error {state}: {_RESOURCES[state]}"
-        said = None
+        shown_text = None
         # With a context it was raised in a function, which may have put anything into it.
         if first and not context and state[:2] in ("2B", "42", "3D", "3F", "25"):
-            said = without_values(first, statement, self._place)
-        if said is None:
+            shown_text = without_values(first, statement, self._place)
+        if shown_text is None:
             return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
-        return said
+        return shown_text
 
     def _has_moved(self, engine: RelationalEngine) -> bool:
         """Whether statements run in another session than the one that was prepared; a lost connection has none."""
@@ -607,7 +607,7 @@ class PostgresBackend(Backend):
         except SQLAlchemyError:
             return False
 
-    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
+    def grant(self, engine: RelationalEngine, error: BaseException, shown_text: str, sql: str) -> str:
         """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what.
 
         Where a table of the session is missing, this is another session, and a right of another kind is.
@@ -620,7 +620,7 @@ class PostgresBackend(Backend):
         role = self.dialect.quote(str(engine.driver_connection.info.user))
         words = sql.rpartition("*/")[2].split()
         for pattern, what in _GRANTS:
-            found = re.search(pattern, said)
+            found = re.search(pattern, shown_text)
             if found is not None:
                 name = self.dialect.quote(found.group(1))
                 writes = words[:1] != ["SELECT"] or found.group(1).startswith("kanon_sql_")
@@ -629,7 +629,7 @@ class PostgresBackend(Backend):
         return ""
 
 
-def _told(number: int, what: str, made: int, unclear: int) -> tuple[Kind, Texts]:
+def _kind_and_texts(number: int, what: str, made: int, unclear: int) -> tuple[Kind, Texts]:
     """The kind of a type of the catalog, and how its values are written; see :func:`catalog.types_by_parts`."""
     if made or unclear:
         return "ambiguous", "several"
@@ -642,7 +642,7 @@ def _column(
     name: str,
     shown: str,
     number: int,
-    told: Mapping[int, tuple[Kind, Texts]],
+    kinds: Mapping[int, tuple[Kind, Texts]],
     labels: Mapping[int, tuple[str, ...]],
 ) -> Column:
     """A column by its type's name and number."""
@@ -651,7 +651,7 @@ def _column(
         # Without digits of its own, a numeric keeps those of each value.
         spelled: Spelled | None = "digits" if kind == "decimal" and "(" not in shown else None
         return Column(name, shown, kind, texts="several" if shown == _PADDED else "one", spelled=spelled)
-    kind, texts = told.get(number, ("ambiguous", "several"))
+    kind, texts = kinds.get(number, ("ambiguous", "several"))
     return Column(name, shown, kind, texts=texts, labels=labels.get(number))
 
 

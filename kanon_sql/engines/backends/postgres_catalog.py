@@ -82,11 +82,11 @@ def routines(*, own: bool) -> str:
     Args:
         own: PostgreSQL's own; else those of others, in the path or put beside PostgreSQL's.
     """
-    beside = (
+    temporary = (
         f"called.place = 'pg_catalog'::pg_catalog.regnamespace AND called.number {'<' if own else '>='} {_BUILT_IN}"
     )
     in_path = "schema.nspname = ANY (pg_catalog.current_schemas(false)) AND schema.nspname <> 'pg_catalog'"
-    where = beside if own else f"({beside}) OR ({in_path})"
+    where = temporary if own else f"({temporary}) OR ({in_path})"
     operators, functions = (", ".join(map(literal, names)) for names in (_OPERATORS, _FUNCTIONS))
     return f"""
 SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults,

@@ -78,11 +78,11 @@ WHERE relation.oid = pg_catalog.to_regclass({table})"""
 def faults(row: Sequence[Any], dialect: Dialect) -> list[str]:
     """What a row of :func:`properties` says, in words."""
     *flags, foreign, owner = row
-    said = [words for flag, words in zip(flags, _FAULTS, strict=True) if flag]
+    shown_text = [words for flag, words in zip(flags, _FAULTS, strict=True) if flag]
     if foreign:
         name = dialect.quote(owner.decode() if isinstance(owner, bytes) else str(owner))
-        said.append(f"belongs to the role {name}, which is neither this one nor one that it is a member of")
-    return said
+        shown_text.append(f"belongs to the role {name}, which is neither this one nor one that it is a member of")
+    return shown_text
 
 
 def rights_by_default(schema: str) -> str:

@@ -124,7 +124,7 @@ class SQLiteBackend(Backend):
         names = ("legacy_alter_table", "query_only", "busy_timeout")
         self._before = {name: self.first(engine, f"PRAGMA {name}")[0] for name in names}
         seconds = self._before["busy_timeout"] / 1_000
-        self.patience = _LOCK_SECONDS if seconds == _DRIVERS_SECONDS else seconds
+        self.retry_for = _LOCK_SECONDS if seconds == _DRIVERS_SECONDS else seconds
         engine._run(f"PRAGMA busy_timeout = {_TRY_MS}")  # a wait inside the library hears no Ctrl-C
         self._factories = driver.text_factory, driver.row_factory
         driver.text_factory, driver.row_factory = str, None
@@ -234,10 +234,10 @@ class SQLiteBackend(Backend):
             for schema in dict.fromkeys((self.dialect.quote(database), "temp"))
         )
         rows = [(str(kind), str(sql or "")) for kind, sql in engine.scalars(schemas)]
-        said = [NO_TABLE] if found[0] == "view" or any(_VIRTUAL.match(sql) for _, sql in rows) else []
-        said += ["has triggers"] if any(kind == "trigger" for kind, _ in rows) else []
+        shown_text = [NO_TABLE] if found[0] == "view" or any(_VIRTUAL.match(sql) for _, sql in rows) else []
+        shown_text += ["has triggers"] if any(kind == "trigger" for kind, _ in rows) else []
         forgets = any(_FORGETS.search(self.dialect.quoted.sub("", sql)) for kind, sql in rows if kind == "table")
-        return [*said, *(["has generated columns, checks, or conflicts that are ignored"] if forgets else [])]
+        return [*shown_text, *(["has generated columns, checks, or conflicts that are ignored"] if forgets else [])]
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The names of the table's indexes, of which one may be a mark."""
@@ -306,7 +306,7 @@ class SQLiteBackend(Backend):
         text = str(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
-                f"the database was locked by another connection for {self.patience:g} s; let that one commit, roll "
+                f"the database was locked by another connection for {self.retry_for:g} s; let that one commit, roll "
                 "back or close (a shell or a notebook may have left a transaction open), then run again; "
                 "timeout=SECONDS in the URL's query sets how long to wait"
             )
@@ -318,9 +318,9 @@ class SQLiteBackend(Backend):
                 "fewer requirements at once, or a view instead of a source query"
             )
         if text.lower().startswith(_ABOUT_NAMES):
-            said = without_values(text.splitlines()[0], statement)
-            if said is not None:
-                return said
+            shown_text = without_values(text.splitlines()[0], statement)
+            if shown_text is not None:
+                return shown_text
         code = getattr(error, "sqlite_errorname", "")
         return f"SQLite reported {type(error).__name__} {code} (its text may hold values and is not shown)"
 

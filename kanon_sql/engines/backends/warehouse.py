@@ -111,13 +111,13 @@ class Warehouse(Backend):
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The column of that name, which some information schemas have."""
-        return self._told(engine, full, "comment", "tables")
+        return self._view_column(engine, full, "comment", "tables")
 
     def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
         """By the information schema, which shows it to those who may see it."""
-        return self._told(engine, full, "view_definition", "views")
+        return self._view_column(engine, full, "view_definition", "views")
 
-    def _told(self, engine: RelationalEngine, full: tuple[str, ...], column: str, view: str) -> str | None:
+    def _view_column(self, engine: RelationalEngine, full: tuple[str, ...], column: str, view: str) -> str | None:
         """What a view of the information schema says of a table."""
         *outer, schema, name = full
         literal = self.dialect.literal

@@ -30,7 +30,7 @@ _NONE = 2**30
 _COST = "cost"
 """Where a verdict keeps what its head costs as a sum over classes."""
 
-_NOBODY = (None,) * 6
+_NO_SPAN = (None,) * 6
 """A span that no row of the answer is about."""
 
 _MAP = ("atom", "interval_number", "head_digit", "finest_digit")
@@ -216,7 +216,7 @@ class Partitions:
         found = self._workspace.query(compiler.fill("evaluate/partitions/spans", text, fills), len(spans))
         judged = {int(row[0]): row for row in found}
         for number, _ in enumerate(spans):
-            _, _, _, _, rows, sizes, *_ = judged.get(number, _NOBODY)
+            _, _, _, _, rows, sizes, *_ = judged.get(number, _NO_SPAN)
             evaluator.sets.refuse_incomplete("evaluate/partitions/spans", rows, sizes)
         return [self._verdict(spans, *row) for row in found]
 

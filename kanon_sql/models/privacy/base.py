@@ -127,7 +127,7 @@ class PrivacyModel(ABC):
         """Whether persons of the population that no row stands for violate it; they are in no class."""
         return False
 
-    def with_everybody(self, persons: int) -> PrivacyModel:
+    def with_population_size(self, persons: int) -> PrivacyModel:
         """The model once the persons of its population are counted; itself where none of them has to be in a class."""
         return self
 

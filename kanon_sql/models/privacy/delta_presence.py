@@ -101,7 +101,7 @@ class DeltaPresenceModel(PopulationModel):
         """With delta_min above 0: they are surely absent."""
         return self.delta_min > 0
 
-    def with_everybody(self, persons: int) -> DeltaPresenceModel:
+    def with_population_size(self, persons: int) -> DeltaPresenceModel:
         """With delta_min above 0: the requirement on all classes together that they stand for all of these."""
         if not self.delta_min or isinstance(self, CoveringDeltaPresenceModel):
             return self
@@ -149,12 +149,12 @@ class CoveringDeltaPresenceModel(DeltaPresenceModel):
     no person of the population looks like can be suppressed.
 
     Attributes:
-        everybody: persons of the population.
+        population_size: persons of the population.
     """
 
     name: ClassVar[str] = "covering_delta_presence"
     of_table: ClassVar[bool] = True
-    everybody: int
+    population_size: int
 
     @classmethod
     def of(cls, requirement: DeltaPresenceRequirement) -> None:
@@ -168,7 +168,7 @@ class CoveringDeltaPresenceModel(DeltaPresenceModel):
 
     def parameters(self) -> dict[str, Any]:
         """Both bounds with the tolerance, and the persons of the population."""
-        return {**super().parameters(), "everybody": self.everybody}
+        return {**super().parameters(), "population_size": self.population_size}
 
     def reached(self, name: str) -> Sql:
         """The probability in a class; NULL where no person of the population looks like it."""

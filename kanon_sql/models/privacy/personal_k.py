@@ -30,7 +30,7 @@ class PersonalKModel(PrivacyModel):
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
-    wishes: str
+    k_column: str
     default: int
 
     @classmethod
@@ -43,12 +43,12 @@ class PersonalKModel(PrivacyModel):
     @property
     def attribute(self) -> str:
         """The column with the k of each row."""
-        return self.wishes
+        return self.k_column
 
     @property
     def notation(self) -> str:
         """Such as ``personal k-anonymity by wanted_k (5 where NULL)``."""
-        return f"personal k-anonymity by {self.wishes} ({self.default} where NULL)"
+        return f"personal k-anonymity by {self.k_column} ({self.default} where NULL)"
 
     @property
     def numbers(self) -> Mapping[str, int]:

@@ -172,13 +172,13 @@ class PrivacySkylineModel(PrivacyModel):
         counted = {"held": part("held")}
         if self.l:
             counted |= {"most": part("first", places=self.l), "more": part("first", places=self.l + 1)}
-        ratios = {"own": part("person", l=self.l, told=self.k, family=self.m)}
+        ratios = {"own": part("person", l=self.l, known=self.k, family=self.m)}
         if self.m:
             ratios |= {
-                "person": part("person", l=self.l, told=0, family=0),
-                "person_told": part("person", l=self.l, told=self.k, family=0),
-                "family": part("family", told=0, family=self.m),
-                "family_told": part("family", told=self.k, family=self.m),
+                "person": part("person", l=self.l, known=0, family=0),
+                "person_told": part("person", l=self.l, known=self.k, family=0),
+                "family": part("family", known=0, family=self.m),
+                "family_told": part("family", known=self.k, family=self.m),
             }
         steps = [counted, ratios]
         if self.m:

@@ -23,13 +23,13 @@ class _Majority(PrivacyModel):
     """How many rows of a class have its most frequent class value: a measure alone, which asks for nothing.
 
     Attributes:
-        told: the column of class values.
+        class_column: the column of class values.
     """
 
     name: ClassVar[str] = "majority"
     requirement: ClassVar = Requirement
     worst: ClassVar = "MIN"
-    told: str
+    class_column: str
 
     @classmethod
     def of(cls, requirement: Any) -> None:
@@ -39,12 +39,12 @@ class _Majority(PrivacyModel):
     @property
     def attribute(self) -> str:
         """The column of class values."""
-        return self.told
+        return self.class_column
 
     @property
     def notation(self) -> str:
         """What it measures."""
-        return f"the most frequent {self.told}"
+        return f"the most frequent {self.class_column}"
 
     def measure(self, name: str) -> Sql:
         """The rows of the most frequent value; NULL is a value like any other."""
@@ -77,7 +77,7 @@ class Classification(Metric):
     suppressed, with rows that are suppressed for a NULL. It counts rows, also where a class counts persons.
 
     Attributes:
-        told: the column of class values.
+        class_column: the column of class values.
     """
 
     name: ClassVar[str] = "classification"
@@ -90,7 +90,7 @@ class Classification(Metric):
     place: ClassVar[int] = 8
     takes: ClassVar[Mapping[str, str]] = {"classify": "the column of class values, one of sensitive or keep"}
     largest: ClassVar[int | None] = 1
-    told: str
+    class_column: str
     monotone: bool = False
 
     @classmethod
@@ -102,12 +102,12 @@ class Classification(Metric):
     @property
     def shape(self) -> str:
         """Its statements name the class column's frequency set by its place, which distinguishes them, too."""
-        return f"{super().shape}, {self.told}"
+        return f"{super().shape}, {self.class_column}"
 
     @property
     def measures(self) -> Sequence[PrivacyModel]:
         """The rows of each class's most frequent class value."""
-        return [_Majority(self.told)]
+        return [_Majority(self.class_column)]
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Rows of other values than the majority's, of the released classes and of all."""

@@ -281,14 +281,14 @@ class _Classification(Score):
     by as much at most. The factor is from 0 to 1 and does not depend on the rows.
 
     Attributes:
-        told: the position of the target among the columns.
+        target: the position of the target among the columns.
         position: its position among those that are below their top; None where it is at its top.
     """
 
     name: ClassVar[str] = "classification"
     says: ClassVar[str] = "likelier, the more rows in classes that are large enough a classifier gets right"
     carries = "codes"
-    told: int
+    target: int
     position: int | None = None
 
     @property
@@ -299,7 +299,7 @@ class _Classification(Score):
     def at(self, node: Node) -> Self:
         """With the target's position among this node's columns below their top."""
         keyed = [index for index, column in enumerate(self.columns) if node[index] < column.height]
-        return replace(self, position=keyed.index(self.told) if self.told in keyed else None)
+        return replace(self, position=keyed.index(self.target) if self.target in keyed else None)
 
     def windows(self, carried: Sequence[str]) -> dict[str, Sql]:
         """Each class's turn among those that differ in the target alone, the largest first."""
@@ -318,8 +318,8 @@ class _Classification(Score):
         """Rows that are told, weighed by how far the target is below its top."""
         if self.position is None:
             return Fraction(0)
-        height = self.columns[self.told].height
-        return int(measured.values["told"] or 0) * (1 - Fraction(measured.node[self.told], height))
+        height = self.columns[self.target].height
+        return int(measured.values["told"] or 0) * (1 - Fraction(measured.node[self.target], height))
 
     def sensitivity(self, least: int) -> Fraction:
         """L."""

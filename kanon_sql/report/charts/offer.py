@@ -57,9 +57,9 @@ def charts_of_run(run: Run) -> dict[str, dict[str, Any]]:
         metric = str(details.spec.get("search", {}).get("metric", "the metric"))
         names = [] if run.node is None else list(run.node)
         made["frontier"] = searches.frontier(details.solutions, chosen, names, run.rows.get("source", 0), metric)
-    told = run.others.get("utility")
-    if isinstance(told, Mapping) and utility(told) is not None:
-        made["utility"] = tables.utility(told)
+    predicted = run.others.get("utility")
+    if isinstance(predicted, Mapping) and utility(predicted) is not None:
+        made["utility"] = tables.utility(predicted)
     return {name: chart for name, chart in made.items() if chart is not None}
 
 

@@ -118,7 +118,7 @@ def lattice(found: LatticeDetails, chosen: Node | None) -> Chart:
             "height": sum(item.node),
             "known": KINDS[item.known][1],
             "levels": ", ".join(f"{name} {level}" for name, level in zip(found.attributes, item.node, strict=True)),
-            "said": ", ".join(
+            "also": ", ".join(
                 ["chosen"] * (item.node == (None if chosen is None else tuple(chosen))) + ["k-minimal"] * item.minimal
             ),
         }
@@ -137,7 +137,7 @@ def lattice(found: LatticeDetails, chosen: Node | None) -> Chart:
                 "encoding": {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "height2"}},
             },
             {
-                "transform": [{"filter": {"field": "said", "oneOf": ["chosen", "chosen, k-minimal"]}}],
+                "transform": [{"filter": {"field": "also", "oneOf": ["chosen", "chosen, k-minimal"]}}],
                 "mark": {"type": "point", "size": 420, "color": LIGHT["ink"], "strokeWidth": 2.5},
                 "encoding": {"x": x, "y": y},
             },
@@ -149,7 +149,7 @@ def lattice(found: LatticeDetails, chosen: Node | None) -> Chart:
                         "known", "nominal", scale={"domain": words, "range": [_KNOWN[kind][1] for kind in kinds]},
                         legend={"title": None},
                     ),
-                    "tooltip": tips(("levels", "levels"), ("known", "known"), ("said", "also")),
+                    "tooltip": tips(("levels", "levels"), ("known", "known"), ("also", "also")),
                 },
             },
         ],

@@ -144,12 +144,12 @@ def distances(found: Sequence[tuple[TableDetails, DistanceDetails]], title: str,
     }
     layers = [bars]
     if t is not None:
-        limit = {"values": [{"limit": min(t, 1.0), "said": f"t = {t:g}"}]}
+        limit = {"values": [{"limit": min(t, 1.0), "label": f"t = {t:g}"}]}
         layers.append(
             {
                 "data": limit,
                 "mark": {"type": "rule", "strokeDash": [4, 3], "color": LIGHT["bad"], "tooltip": True},
-                "encoding": {"x": field("limit", "quantitative"), "tooltip": tips(("said", "asked for"))},
+                "encoding": {"x": field("limit", "quantitative"), "tooltip": tips(("label", "asked for"))},
             }
         )
     return chart(title, "" if t is None else f"t = {t:g} was asked for", values, layer=layers)

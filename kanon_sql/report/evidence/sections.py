@@ -45,7 +45,7 @@ def verdict(found: Evidence) -> str:
 
 def tiles(found: Evidence) -> list[tuple[str, str, str]]:
     """The few figures that matter most."""
-    records, told = found.records, sum(entry.told for entry in found.columns)
+    records, informative = found.records, sum(entry.informative for entry in found.columns)
     shown = [("rows", number(found.rows), "in the release")]
     if records.smallest is not None:
         shown.append(("smallest class", number(records.smallest), records.counted))
@@ -53,7 +53,7 @@ def tiles(found: Evidence) -> list[tuple[str, str, str]]:
         shown.append(
             ("highest risk", metric(records.highest), f"{_than(records.highest_within)} {records.threshold:g}")
         )
-    shown.append(("columns told", number(told), f"of {number(len(found.columns))}"))
+    shown.append(("columns told", number(informative), f"of {number(len(found.columns))}"))
     return shown
 
 
@@ -175,7 +175,7 @@ def _safe_harbor(found: Evidence) -> Iterator[Block]:
             rows.append([kind, seen.column, seen.answer, seen.why])
     yield Cells(["kind", "column", "answer", "why"], rows, marked=frozenset(marked))
     named = {seen.column for item in found.safe_harbor for seen in item.columns}
-    unnamed = [item.column for item in found.columns if item.told and item.column not in named]
+    unnamed = [item.column for item in found.columns if item.informative and item.column not in named]
     if unnamed:
         yield Prose(f"In the release, and of none of these kinds by their names: {', '.join(unnamed)}.")
 

@@ -49,11 +49,11 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     frontier_blocks: list[Block] = [Figure(picture) for picture in frontier(comparison)]
     worse = [run for run in comparison.runs if run.dominated]
     if worse:
-        said = (
+        heading = (
             f"{plural(len(worse), 'run')} dominated: some other run asks for at least that k, loses "
             "no more and suppresses no more, and is better in one of the three."
         )
-        frontier_blocks.append(Prose(said))
+        frontier_blocks.append(Prose(heading))
     asked = asked_heads(comparison)
     made = [
         Section("Privacy against detail", [*frontier_blocks, Cells(heads, rows, marked=failed)]),

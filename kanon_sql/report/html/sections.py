@@ -196,9 +196,9 @@ def _distributions(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]
             "report knows them."
         )
         yield from _figures(pictures, *(name for name in pictures if name.startswith("distribution-")))
-        told = " So it may where a person has several labels of a column." if counted == "persons" else ""
+        exception = " So it may where a person has several labels of a column." if counted == "persons" else ""
         if hidden := [item.name for item in found if not item.cells]:
-            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}." + told)
+            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}." + exception)
 
 
 def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:

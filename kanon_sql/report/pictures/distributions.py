@@ -52,7 +52,7 @@ def distribution(name: str, found: DistributionDetails) -> Picture:
     return Picture(
         name=name,
         title=f"{found.name}: {found.counted} by label" + ("" if found.level is None else f" of level {found.level}"),
-        description=_said(found),
+        description=_caption(found),
         size=(WIDTH, _TOP + step * len(found.cells)),
         marks=canvas.marks,
         heads=["label", *(head for side in sides for head in (f"{side}: {found.counted}#", "share#"))],
@@ -81,11 +81,11 @@ def _share(cell: CellDetails, side: str, total: int) -> str:
     return percent(_rows(cell, side), total)
 
 
-def _said(found: DistributionDetails) -> str:
+def _caption(found: DistributionDetails) -> str:
     few = f"fewer than {number(found.least)} {found.counted}"
-    said = f"Labels with {few} of the source, of the release or suppressed are merged."
+    caption = f"Labels with {few} of the source, of the release or suppressed are merged."
     if found.counted == "persons":
-        said = f"Labels with {few} in the source, in the release or in the source alone are merged."
+        caption = f"Labels with {few} in the source, in the release or in the source alone are merged."
     if not found.source:
-        said += f" The source is not shown: a count below {number(found.least)} would follow."
-    return said
+        caption += f" The source is not shown: a count below {number(found.least)} would follow."
+    return caption

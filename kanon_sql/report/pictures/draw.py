@@ -43,7 +43,7 @@ def pictures_of(run: Run) -> dict[str, Picture]:
     return {picture.name: picture for picture in drawn if picture is not None}
 
 
-def _told(run: Run, found: LatticeDetails) -> dict[tuple[int, ...], str]:
+def _tooltips(run: Run, found: LatticeDetails) -> dict[tuple[int, ...], str]:
     """Node -> its figures, and why it is ruled out, where the run explains every node and each is drawn."""
     explained = (run.search or {}).get("lattice")
     if found.nodes is None or not isinstance(explained, list):
@@ -52,7 +52,7 @@ def _told(run: Run, found: LatticeDetails) -> dict[tuple[int, ...], str]:
     for item in explained:
         parts = [figures_in_words(item), why_in_words(item, found.attributes, run.level_names)]
         words[tuple(item["node"])] = "; ".join(part for part in parts if part)
-    return {node: said for node, said in words.items() if said}
+    return {node: text for node, text in words.items() if text}
 
 
 def _of_details(run: Run, details: Details) -> list[Picture | None]:
@@ -67,7 +67,7 @@ def _of_details(run: Run, details: Details) -> list[Picture | None]:
     drawn += [distances(details, *measure) for measure in measured]
     if details.lattice is not None:
         known = run.search is not None and run.search.get("minimal_nodes") is not None
-        drawn.append(lattice(details.lattice, chosen, known, run.level_names, _told(run, details.lattice)))
+        drawn.append(lattice(details.lattice, chosen, known, run.level_names, _tooltips(run, details.lattice)))
     metric = str(details.spec.get("search", {}).get("metric", "the metric"))
     drawn.append(tradeoff(details.solutions, chosen, run.rows.get("source", 0), metric))
     return drawn

@@ -55,7 +55,7 @@ def class_sizes(found: Sequence[TableDetails], counted: str, k: int | None) -> P
     return Picture(
         name="class-sizes",
         title=f"{counted.capitalize()} by the size of their class",
-        description=" ".join(_said_of_sizes(table, counted, k) for table in tables),
+        description=" ".join(_sizes_caption(table, counted, k) for table in tables),
         size=(WIDTH, bottom + _BOTTOM),
         marks=canvas.marks,
         heads=["size", *(head for table in tables for head in (f"{named(table)}: classes#", f"{counted}#"))],
@@ -109,7 +109,7 @@ def distances(details: Details, attribute: str, distance: Distance) -> Picture |
     return Picture(
         name=f"distances-{_position(details, attribute, distance)}",
         title=distance_title(attribute, distance),
-        description=" ".join(_said_of_distances(table, own) for table, own in found.values())
+        description=" ".join(_distances_caption(table, own) for table, own in found.values())
         + ("" if t is None else f" At most {t:g} is asked for."),
         size=(WIDTH, bottom + _BOTTOM),
         marks=canvas.marks,
@@ -132,8 +132,8 @@ def losses(attributes: Sequence[AttributeDetails], names: Names | None = None) -
     for index, item in enumerate(attributes):
         top = 4 + index * row
         canvas.text("strong", 0, top + 12, clipped(item.name, label - 10))
-        said = level_in_words(names, item.name, item.level)
-        canvas.text("small", 0, top + 26, clipped(said or f"level {item.level} of {item.height}", label - 10))
+        caption = level_in_words(names, item.name, item.level)
+        canvas.text("small", 0, top + 26, clipped(caption or f"level {item.level} of {item.height}", label - 10))
         canvas.rect("track", label, top + 4, x(1) - label, 18)
         canvas.rect("release", label, top + 4, x(item.loss) - label, 18, f"{item.name}: {metric(100 * item.loss)} %")
         canvas.text("", WIDTH, top + 17, f"{_rounded(item.loss)} %", "end")
@@ -312,20 +312,20 @@ def _classes(own: DistanceDetails, ends: tuple[float, float]) -> str:
     return number(sum(item.classes for item in own.ranges if _ends(item) == ends))
 
 
-def _said_of_sizes(table: TableDetails, counted: str, k: int | None) -> str:
-    said = f"{named(table).capitalize()}: {number(table.classes)} classes of {number(table.records)} {counted}"
+def _sizes_caption(table: TableDetails, counted: str, k: int | None) -> str:
+    caption = f"{named(table).capitalize()}: {number(table.classes)} classes of {number(table.records)} {counted}"
     if k is None:
-        return said + "."
+        return caption + "."
     small = sum(item.records for item in table.sizes if item.low < k)
-    return f"{said}, {percent(small, table.records) if small else 'none'} of them in classes below k = {k}."
+    return f"{caption}, {percent(small, table.records) if small else 'none'} of them in classes below k = {k}."
 
 
-def _said_of_distances(table: TableDetails, own: DistanceDetails) -> str:
+def _distances_caption(table: TableDetails, own: DistanceDetails) -> str:
     undefined = sum(item.classes for item in own.ranges if item.high is None)
     most = max((item.high for item in own.ranges if item.high is not None), default=None)
-    said = [] if most is None else [f"no class is farther than {min(most, 1):g}"]
-    said += [f"the distance of {plural(undefined, 'class')} is not defined"] if undefined else []
-    return f"{named(table).capitalize()}: {'; '.join(said)}."
+    caption = [] if most is None else [f"no class is farther than {min(most, 1):g}"]
+    caption += [f"the distance of {plural(undefined, 'class')} is not defined"] if undefined else []
+    return f"{named(table).capitalize()}: {'; '.join(caption)}."
 
 
 def _rounded(share: float) -> str:

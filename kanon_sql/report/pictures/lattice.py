@@ -31,7 +31,7 @@ def lattice(
     chosen: Node | None,
     minimal: bool,
     names: Names | None = None,
-    told: Mapping[Node, str] | None = None,
+    tooltips: Mapping[Node, str] | None = None,
 ) -> Picture:
     """The lattice by height, highest first.
 
@@ -40,19 +40,19 @@ def lattice(
         chosen: the chosen node.
         minimal: whether all k-minimal nodes are known.
         names: what levels are called.
-        told: node -> what else is known of it, where that was asked for.
+        tooltips: node -> what else is known of it, where that was asked for.
     """
     canvas = Canvas()
     legend = _legend(canvas, found, chosen, minimal)
     if found.nodes is None:
         size = _by_height(canvas, found.heights, None if chosen is None else sum(chosen), legend)
     else:
-        size = _by_node(canvas, found, chosen, legend, names, told or {})
+        size = _by_node(canvas, found, chosen, legend, names, tooltips or {})
     kinds = _kinds(found)
     return Picture(
         name="lattice",
         title="The lattice of generalizations, by height",
-        description=_said(found, chosen),
+        description=_caption(found, chosen),
         size=size,
         marks=canvas.marks,
         heads=["height#", "nodes#", *(f"{KINDS[kind][1]}#" for kind in kinds), *(["k-minimal#"] if minimal else [])],
@@ -72,15 +72,15 @@ def _kinds(found: LatticeDetails) -> list[Known]:
     return [kind for kind in KINDS if any((item.known or {}).get(kind) for item in found.heights)]
 
 
-def _said(found: LatticeDetails, chosen: Node | None) -> str:
+def _caption(found: LatticeDetails, chosen: Node | None) -> str:
     known: Counter[Known] = Counter()
     for item in found.heights:
         known.update(item.known or {})
     counts = ", ".join(f"{number(known[kind])} {KINDS[kind][1]}" for kind in KINDS if known[kind])
     total = sum(item.nodes for item in found.heights)
     ends = found.heights[0].height, found.heights[-1].height
-    said = f"{number(total)} nodes of the heights {ends[0]} to {ends[1]}" + (f": {counts}." if counts else ".")
-    return said if chosen is None else f"{said} The chosen node has height {sum(chosen)}."
+    caption = f"{number(total)} nodes of the heights {ends[0]} to {ends[1]}" + (f": {counts}." if counts else ".")
+    return caption if chosen is None else f"{caption} The chosen node has height {sum(chosen)}."
 
 
 def _legend(canvas: Canvas, found: LatticeDetails, chosen: Node | None, minimal: bool) -> float:
@@ -131,7 +131,7 @@ def _by_node(
     chosen: Node | None,
     top: float,
     names: Names | None,
-    told: Mapping[Node, str],
+    tooltips: Mapping[Node, str],
 ) -> tuple[int, int]:
     assert found.nodes is not None
     rows: dict[int, list[Node]] = {}
@@ -161,8 +161,8 @@ def _by_node(
         mark, words = KINDS[item.known]
         levels = node_in_words(dict(zip(found.attributes, item.node, strict=True)), names)
         tip = f"{levels}: {'chosen' if item.node == chosen else words}{', k-minimal' if item.minimal else ''}"
-        if item.node in told:
-            tip += f"; {told[item.node]}"
+        if item.node in tooltips:
+            tip += f"; {tooltips[item.node]}"
         canvas.circle(mark, x, y, 6, tip)
         if item.minimal:
             canvas.circle("minimal", x, y, 9)

@@ -117,9 +117,9 @@ def released_there(ground: Ground, levels: Levels, item: Definition) -> At:
 def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
     """Every class with its measure, and whether it satisfies."""
     size = size_of(ground) if "person" in at.base else Sql("SUM(row_count)")
-    if item.kind in ("size", "wishes", "risk"):
+    if item.kind in ("size", "personal_k", "risk"):
         return render(
-            "verbs/certify/of_sizes", keys=at.names, size=size, base=at.base, wishes=item.kind == "wishes",
+            "verbs/certify/of_sizes", keys=at.names, size=size, base=at.base, per_row_k=item.kind == "personal_k",
             k=item.threshold if item.kind != "risk" else 1,
         )  # fmt: skip
     reference = None

@@ -31,8 +31,8 @@ TOLERANCE = 1e-9
 """How far a sum of binary fractions may lie beyond a threshold and still satisfy it."""
 
 Kind = Literal[
-    "size", "wishes", "risk", "distinct", "entropy", "recursive", "distance", "order", "share", "gain", "bounded_gain",
-    "logarithm",
+    "size", "personal_k", "risk", "distinct", "entropy", "recursive", "distance", "order", "share", "gain",
+    "bounded_gain", "logarithm",
 ]  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over
     return Definition(
         says=f"every class{over} is as large as the largest {requirement.column} in it "
         f"({requirement.default} where NULL)",
-        kind="wishes", comparison="<=", threshold=requirement.default, attribute=requirement.column, **common,
+        kind="personal_k", comparison="<=", threshold=requirement.default, attribute=requirement.column, **common,
     )  # fmt: skip
 
 

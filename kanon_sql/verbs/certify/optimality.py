@@ -118,10 +118,10 @@ def prove(
     return proof
 
 
-def boundary(hopeless: Sequence[Node], satisfied: Sequence[Node]) -> tuple[list[list[int]], list[list[int]]]:
+def boundary(infeasible: Sequence[Node], satisfied: Sequence[Node]) -> tuple[list[list[int]], list[list[int]]]:
     """Of some nodes the lowest that satisfy, and the highest that rule out all below."""
     minimal = [list(node) for node in satisfied if not any(_below(other, node) for other in satisfied)]
-    maximal = [list(node) for node in hopeless if not any(_below(node, other) for other in hopeless)]
+    maximal = [list(node) for node in infeasible if not any(_below(node, other) for other in infeasible)]
     return sorted(minimal), sorted(maximal)
 
 
@@ -161,8 +161,8 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
         ]
     )
     names = ("column_number", "column_name", "listed_values", "domain_values", "null_values")
-    said = "the values of each quasi-identifier, and NULL"
-    found = {"counts": counts.rows, "domains": book.claim("optimality", "domains", said, domains, names).rows}
+    subject = "the values of each quasi-identifier, and NULL"
+    found = {"counts": counts.rows, "domains": book.claim("optimality", "domains", subject, domains, names).rows}
     branches = [
         compiler.filled(
             "verbs/certify/covered",
@@ -175,12 +175,12 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
         for attribute in ground.attributes
         for level in range(attribute.height)
     ]  # fmt: skip
-    said = "the values under the labels of each level, added up over all rows: what every bound is made of"
+    subject = "the values under the labels of each level, added up over all rows: what every bound is made of"
     if not branches:
         none = {"index": "-1", "level": "0", "size": "1"}
         branches = [compiler.filled("verbs/certify/covered", none, rows=ground.rows)]
     columns = ("column_number", "level", "covered", "largest")
-    claim = book.claim("optimality", "covered", said, compiler.union(branches), columns)
+    claim = book.claim("optimality", "covered", subject, compiler.union(branches), columns)
     return {**found, "covered": claim.rows}
 
 
@@ -241,8 +241,8 @@ class _Asking:
 
     def measure(self, nodes: Sequence[Node]) -> None:
         """Ask for what nodes lose, of which it was asked already whether they satisfy."""
-        said = "the classes of nodes of the lattice, and the values under the labels of their released rows"
-        self._claim(said, nodes, sized=True)
+        subject = "the classes of nodes of the lattice, and the values under the labels of their released rows"
+        self._claim(subject, nodes, sized=True)
 
     def _claim(self, says: str, nodes: Sequence[Node], *, sized: bool) -> None:
         if not nodes:

@@ -60,7 +60,7 @@ def claim_release(
     )  # fmt: skip
     node = None if manifest.get("intervals") is not None else manifest.get("node")
     yield from _cells(book, ground, node, masked)
-    _beside(book, ground, release)
+    _computed_columns(book, ground, release)
     if node is None or masked:
         yield NotCertified(
             "that each class has the source's rows under its labels",
@@ -139,7 +139,7 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
         )  # fmt: skip
 
 
-def _beside(book: Book, ground: Ground, release: Relation) -> None:
+def _computed_columns(book: Book, ground: Ground, release: Relation) -> None:
     """Claim of columns beside labels that they say what the label says, and of all numbers that no label is split."""
     compared = []
     for column in ground.spec.computed:
@@ -150,16 +150,16 @@ def _beside(book: Book, ground: Ground, release: Relation) -> None:
                 "label": exact_value(ground.released[column.of], "released"),
                 "written": exact_value(ground.released[column.name], "released"),
                 "compared": exact_text(Sql(f"CAST({cell} AS VARCHAR)")) if column.dates else cell,
-                "said": computed_value(column, item, kind, label, as_text=column.dates),
+                "expected": computed_value(column, item, kind, label, as_text=column.dates),
             })  # fmt: skip
     for attribute in ground.attributes:
         if attribute.item.as_ == "number":  # 0 and -0, or 1.0 and 1.00, are one value, and a reader sees two
             cell = Sql(f"released.{identifier(attribute.name)}")
             label = exact_text(value_text(attribute.column, cell))
             written = exact_text(Sql(f"CAST({cell} AS VARCHAR)"))
-            compared.append({"label": label, "written": written, "compared": cell, "said": cell})
+            compared.append({"label": label, "written": written, "compared": cell, "expected": cell})
     branches = [
-        book.workspace.compiler.statement("verbs/certify/beside", number=number, release=release, **item)
+        book.workspace.compiler.statement("verbs/certify/computed", number=number, release=release, **item)
         for number, item in enumerate(compared)
     ]
     if branches:

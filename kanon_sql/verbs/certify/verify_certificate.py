@@ -184,10 +184,10 @@ def check_lattice(claimed, rows_of, spec):
             yield f"nothing excludes {list(node)}"
         if proof["boundary_is_complete"] and not (most > answers.most or surely):
             yield f"whether {list(node)} satisfies the requirements does not follow"
-    hopeless = [node for node, own in answers.nodes.items() if own[3] > answers.most]
+    infeasible = [node for node, own in answers.nodes.items() if own[3] > answers.most]
     under = lambda one, other: one != other and all(low <= high for low, high in zip(one, other))  # noqa: E731
     minimal = [list(node) for node in answers.satisfied if not any(under(other, node) for other in answers.satisfied)]
-    maximal = [list(node) for node in hopeless if not any(under(node, other) for other in hopeless)]
+    maximal = [list(node) for node in infeasible if not any(under(node, other) for other in infeasible)]
     if [sorted(minimal), sorted(maximal)] != [proof["minimal"], proof["maximal"]]:
         yield f"the minimal and maximal nodes are {sorted(minimal)} and {sorted(maximal)}, and others were claimed"
 
@@ -234,8 +234,8 @@ def not_recorded(certificate, rows_of):
     """What of a certificate is not what the database has recorded, or what follows from that."""
     ((spec_hash, text),), (source, released, *_) = rows_of["manifest"], rows_of["counts"][0]
     manifest, (entry,) = json.loads(text), [json.loads(row[1]) for row in rows_of.get("ledger", [])] or [None]
-    rows, said = manifest["rows"], certificate["provenance"]
-    claimed = [*map(certificate.get, ("spec", "spec_hash", "release")), said["manifest"], said["ledger"]]
+    rows, made = manifest["rows"], certificate["provenance"]
+    claimed = [*map(certificate.get, ("spec", "spec_hash", "release")), made["manifest"], made["ledger"]]
     if [manifest["spec"], spec_hash, manifest["release"], manifest, entry] != claimed:
         yield "its spec, its manifest, or its entry in the ledger is another one"
     if [source, released] != [rows["source"], rows["released"] + (rows.get("masked") or 0)]:
@@ -246,7 +246,7 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
     """Run everything again with a DB-API cursor, or a connection that has one's methods; whether all claims hold."""
     directory, failed, rows_of = Path(directory), [], {}
 
-    def told(says, ask, holds="OK"):
+    def show(says, ask, holds="OK"):
         try:
             problems = list(ask())
         except Exception as error:  # of whatever driver, or in what a certificate says
@@ -264,25 +264,25 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
     paths = [path for path in certificate["files"] if (directory / path).is_file()]
     text_of = {path: (directory / path).read_text(encoding="utf-8", errors="replace").strip() for path in paths}
     unfit = lambda: list(changed(directory, certificate, key, digest)) or not_to_run(certificate, text_of, cursor)  # noqa: E731
-    told("the files are those of the certificate, its queries only read, and the database is of its kind", unfit)
+    show("the files are those of the certificate, its queries only read, and the database is of its kind", unfit)
     if failed:
         say("nothing of it was run, and no claim was looked at")
         return False
     setup, proof = [text_of[path] for path in certificate["setup"]], certificate["optimality"]
     drop = "UNCACHE" if certificate["made"]["dialect"] == "spark" else "DROP"
     teardown = [f"{drop} TABLE IF EXISTS {re.fullmatch(SETUP, sql, re.S).group(1)}" for sql in setup]
-    told("its tables are made", lambda: list(map(cursor.execute, [*certificate["session"], *teardown, *setup])) and [])
+    show("its tables are made", lambda: list(map(cursor.execute, [*certificate["session"], *teardown, *setup])) and [])
     for claim in certificate["claims"]:
-        told(claim["says"], partial(asked, claim))
+        show(claim["says"], partial(asked, claim))
     if proof is not None:
-        told(proof["says"], lambda: check_lattice(proof, rows_of, certificate["spec"]))
-    told("and dropped again", lambda: list(map(cursor.execute, teardown)) and [])
-    told("its spec and rows are those of the manifest", lambda: not_recorded(certificate, rows_of))
-    told("nothing was found wrong when made", lambda: [*certificate["problems"], *{certificate["verdict"]} - {"pass"}])
+        show(proof["says"], lambda: check_lattice(proof, rows_of, certificate["spec"]))
+    show("and dropped again", lambda: list(map(cursor.execute, teardown)) and [])
+    show("its spec and rows are those of the manifest", lambda: not_recorded(certificate, rows_of))
+    show("nothing was found wrong when made", lambda: [*certificate["problems"], *{certificate["verdict"]} - {"pass"}])
     for item in certificate["not_certified"]:
-        told(f"not certified: {item['what']}: {item['why']}", list, "--")
+        show(f"not certified: {item['what']}: {item['why']}", list, "--")
     if key is None and digest is None:
-        told("not checked: whose certificate it is, for want of --key, or --sha256 as noted elsewhere", list, "--")
+        show("not checked: whose certificate it is, for want of --key, or --sha256 as noted elsewhere", list, "--")
     left = f"; not certified: {len(certificate['not_certified'])}, named above" if certificate["not_certified"] else ""
     say(f"{len(failed)} of the claims do not hold" if failed else f"all claims hold{left}")
     return not failed

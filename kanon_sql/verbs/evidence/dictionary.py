@@ -41,7 +41,7 @@ class Entry:
     meaning: str
 
     @property
-    def told(self) -> bool:
+    def informative(self) -> bool:
         """Whether the release says anything by it."""
         return self.became in ("released", "generalized")
 
@@ -76,9 +76,9 @@ def dictionary(
 
 
 def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[str, Became, None, None, str]:
-    beside = {column.name: column for column in spec.computed}
-    if is_there and name in beside:
-        return "computed from a label", "generalized", None, None, _computed(beside[name])
+    by_name = {column.name: column for column in spec.computed}
+    if is_there and name in by_name:
+        return "computed from a label", "generalized", None, None, _computed(by_name[name])
     roles = list(_roles(spec, name))
     role = " and ".join(roles) or "not named in the spec"
     if not is_there:
@@ -104,8 +104,8 @@ def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[s
 
 def _computed(column: ComputedColumn) -> str:
     """What stands beside a label: that it tells no more was seen when the table was opened."""
-    said = {"from": "where it begins", "to": "where it ends, which is not in it", "mid": "its middle"}[column.part]
-    return f"what the label of {column.of} says as a {'date' if column.dates else 'number'}: {said}"
+    position = {"from": "where it begins", "to": "where it ends, which is not in it", "mid": "its middle"}[column.part]
+    return f"what the label of {column.of} says as a {'date' if column.dates else 'number'}: {position}"
 
 
 def _roles(spec: Spec, name: str) -> Iterator[str]:

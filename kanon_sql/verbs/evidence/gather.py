@@ -137,7 +137,7 @@ def evidence(
         clauses=clauses(
             records, measured, [item.requirement for item in asked],
             attacked,
-            (sum(entry.told for entry in entries), len(entries)),
+            (sum(entry.informative for entry in entries), len(entries)),
         ),
         not_measured=list(_not_measured(spec, measured, earlier)),
         warnings=_warnings(run, checked),
@@ -270,13 +270,13 @@ def _asked(spec: Spec, checked: Result, run: Published | None, *, without_unit: 
     names = {model.key: asked.name for asked, model in zip(spec.privacy, models_of(spec), strict=True)}
     found = []
     for key, now_found in checked.achieved.items():
-        said = run.achieved.get(key) if by_run and run is not None else None
-        item = now_found if said is None else said
+        part = run.achieved.get(key) if by_run and run is not None else None
+        item = now_found if part is None else part
         found.append(
             Asked(
                 name=names.get(key, key),
                 requirement=str(item["requirement"]),
-                counted="persons" if said is not None or (spec.unit is not None and not without_unit) else "rows",
+                counted="persons" if part is not None or (spec.unit is not None and not without_unit) else "rows",
                 achieved={name: value for name, value in item.items() if name not in _NOT_REACHED},
                 violating_classes=max(item["violating_classes"], now_found["violating_classes"]),
                 violating_rows=max(item["violating_rows"], now_found["violating_rows"]),

@@ -82,12 +82,12 @@ def safe_harbor(spec: Spec, entries: Sequence[Entry], zip_codes: Mapping[str, Zi
     """
     seen: dict[Kind, list[Seen]] = {kind: [] for kind in KINDS}
     labels = {entry.column: entry for entry in entries if entry.became != "dropped"}
-    beside = {column.name: labels[column.of] for column in spec.computed if column.of in labels}
+    by_name = {column.name: labels[column.of] for column in spec.computed if column.of in labels}
     for entry in entries:
         kind = kind_of_words(words_of(entry.column))
         if kind is not None:
             # What stands beside a label says what the label does, as a number or a date.
-            seen[kind].append(Seen(entry.column, *_answered(spec, beside.get(entry.column, entry), kind, zip_codes)))
+            seen[kind].append(Seen(entry.column, *_answered(spec, by_name.get(entry.column, entry), kind, zip_codes)))
     return [Listed(kind.letter, kind.what, kind.rule, columns) for kind, columns in seen.items()]
 
 
@@ -130,9 +130,9 @@ def _place(spec: Spec, entry: Entry, zip_codes: Mapping[str, ZipCodes]) -> tuple
     kept = lengths[entry.level - 1] if entry.level else None
     if kept is not None and kept > _ZIP_DIGITS:
         return "not within the rule", f"the first {kept} digits of a ZIP code are in the release, and 3 may be"
-    told = "some digits" if kept is None else f"the first {kept} digits" if kept > 1 else "the first digit"
+    digits = "some digits" if kept is None else f"the first {kept} digits" if kept > 1 else "the first digit"
     return "to be looked at", (
-        f"{told} of a ZIP code are in the release; that more than {MOST_PEOPLE:,} people live in each area was not "
+        f"{digits} of a ZIP code are in the release; that more than {MOST_PEOPLE:,} people live in each area was not "
         "measured (--set zip_population=TABLE)"
     )
 

@@ -56,11 +56,11 @@ def clauses(
         attacks: those that were run.
         columns: of the source's columns, how many the release tells something by, and how many there are.
     """
-    told, there = columns
+    informative, there = columns
     return [
         *(Clause(number, title, None) for number, title in _FOR_PEOPLE.items()),
         Clause("7.2", "Data features", (
-            f"the data dictionary: {told} of {there} columns tell something in the release, each with its role; "
+            f"the data dictionary: {informative} of {there} columns tell something in the release, each with its role; "
             f"{'persons are' if records.counted == 'persons' else 'a row is taken to be'} the data principals"
             f"{'' if records.proven else ', although the spec protects persons'}"
         )),

@@ -127,8 +127,8 @@ def with_roles(found: Sequence[Suggestion], roles: Roles) -> list[Suggestion]:
 
     Where the user lists the quasi-identifiers, or the sensitive attributes, others that were suggested are left out.
     """
-    said = {name: _ROLES[key] for key, names in roles.by_key().items() if key in _ROLES for name in names}
-    return [_with_role(item, said.get(item.profile.name), roles) for item in found]
+    roles_of = {name: _ROLES[key] for key, names in roles.by_key().items() if key in _ROLES for name in names}
+    return [_with_role(item, roles_of.get(item.profile.name), roles) for item in found]
 
 
 def _with_role(item: Suggestion, role: Role | None, roles: Roles) -> Suggestion:

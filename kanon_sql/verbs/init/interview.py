@@ -17,14 +17,14 @@ from kanon_sql.hierarchies import TOP, exact_value, file_names, value_text, writ
 from kanon_sql.sql import Sql, identifier, source_relation
 from kanon_sql.verbs.init.suggest import Suggestion, spreads, with_file, with_spread
 
-__all__ = ["TELLING", "ColumnsTogether", "by_spread", "columns_together", "skeletons"]
+__all__ = ["DISTINGUISHING", "ColumnsTogether", "by_spread", "columns_together", "skeletons"]
 
 _ALIAS = "kanon_source"
 
 MOST_COLUMNS = 12
 """Combinations of this many columns are looked at: the quasi-identifiers first, then what is left out."""
 
-TELLING = 0.05
+DISTINGUISHING = 0.05
 """Share of rows that a pair sets apart from which it is a reason to name a column."""
 
 

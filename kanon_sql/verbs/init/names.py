@@ -135,8 +135,8 @@ def is_unit(profile: ColumnProfile) -> bool:
 
 def is_direct_unit(profile: ColumnProfile) -> bool:
     """Whether a column is a direct identifier that persons have several rows by: an e-mail address, a login."""
-    said = bool(profile.words & _WHO) or profile.form in ("email", "ssn")
-    return said and _repeats(profile) and profile.distinct >= FEWEST and 10 * profile.rows >= 11 * profile.distinct
+    named = bool(profile.words & _WHO) or profile.form in ("email", "ssn")
+    return named and _repeats(profile) and profile.distinct >= FEWEST and 10 * profile.rows >= 11 * profile.distinct
 
 
 def _repeats(profile: ColumnProfile) -> bool:

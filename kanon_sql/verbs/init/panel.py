@@ -14,7 +14,7 @@ from kanon_sql.engines import Workspace
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.init.columns import MOST_ROWS, SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.names import FEWEST, names_a_key, names_a_time
-from kanon_sql.verbs.init.suggest import says_nothing
+from kanon_sql.verbs.init.suggest import suggests_no_role
 
 __all__ = ["followed", "has_enough_values"]
 
@@ -60,7 +60,7 @@ def has_enough_values(profile: ColumnProfile) -> bool:
 def _likely(profiles: Sequence[ColumnProfile]) -> Iterator[tuple[ColumnProfile, ColumnProfile]]:
     full = [profile for profile in profiles if profile.distinct > 1 and profile.filled == profile.rows]
     for who in full:
-        free = says_nothing(who) or names_a_key(who)
+        free = suggests_no_role(who) or names_a_key(who)
         if who.column.kind not in ("integer", "text") or not has_enough_values(who) or not free:
             continue
         for when in full:

@@ -43,9 +43,9 @@ __all__ = [
     "Role",
     "Suggestion",
     "as_quasi_identifier_of",
-    "says_nothing",
     "spreads",
     "suggest",
+    "suggests_no_role",
     "unit_by_name",
     "unless_varying",
     "with_a_release",
@@ -103,7 +103,7 @@ class Suggestion:
 # --- Roles ---------------------------------------------------------------------------------
 
 
-def says_nothing(profile: ColumnProfile) -> bool:
+def suggests_no_role(profile: ColumnProfile) -> bool:
     """Whether a column's name, and the form of its values, suggest no role."""
     return _by_name(profile) is None
 
@@ -215,7 +215,7 @@ def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> l
     taken = list(found)
     missing = FEW_COLUMNS - sum(item.role in ("quasi_identifier", "sensitive") for item in found)
     free = [item for item in found if item.role == "left_out" and not item.asked and item.profile is not who]
-    likely = [item for item in free if _tells(item.profile)]
+    likely = [item for item in free if _is_useful(item.profile)]
     for item in sorted(likely, key=_unlikeliness)[: max(0, missing)]:
         taken[taken.index(item)] = as_quasi_identifier_of(item, "taken because few other columns are likely")
     if any(item.role == "quasi_identifier" for item in taken):
@@ -239,7 +239,7 @@ def as_quasi_identifier_of(item: Suggestion, why: str) -> Suggestion:
     )
 
 
-def _tells(profile: ColumnProfile) -> bool:
+def _is_useful(profile: ColumnProfile) -> bool:
     """Whether a column has values that are worth a label."""
     short = profile.column.kind in ("text", "boolean") and profile.distinct <= SMALL_CATEGORY
     return profile.distinct > 1 and (short or profile.is_number or profile.is_date)

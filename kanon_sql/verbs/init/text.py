@@ -14,7 +14,7 @@ from kanon_sql.disclosure.risk import Combination
 from kanon_sql.spec import Source, format_table_name
 from kanon_sql.verbs.init.asked import Roles, requirements_of
 from kanon_sql.verbs.init.columns import ColumnProfile
-from kanon_sql.verbs.init.interview import TELLING, ColumnsTogether
+from kanon_sql.verbs.init.interview import DISTINGUISHING, ColumnsTogether
 from kanon_sql.verbs.init.presets import Preset
 from kanon_sql.verbs.init.suggest import Panel, Role, Suggestion
 
@@ -149,8 +149,8 @@ def _privacy_lines(draft: Draft) -> Iterator[str]:
         name = item.profile.name
         asked = list(requirements_of(name, draft.roles.l, draft.roles.t))
         for key, value in asked:
-            said = ", ".join(f"{of}: {as_yaml(what) if isinstance(what, str) else what}" for of, what in value.items())
-            yield f"  - {key}: {{{said}}}"
+            pairs = ", ".join(f"{of}: {as_yaml(what) if isinstance(what, str) else what}" for of, what in value.items())
+            yield f"  - {key}: {{{pairs}}}"
         if asked or item not in sensitive:
             continue
         needed = min(3, item.profile.distinct, k)
@@ -166,7 +166,7 @@ def _recoding_lines(draft: Draft) -> Iterator[str]:
     if everything is None:
         local = len(draft.of("quasi_identifier")) >= MANY
     else:
-        local = everything.uniques > TELLING * everything.records
+        local = everything.uniques > DISTINGUISHING * everything.records
     if local:
         yield "# Each class has labels of its own: many rows are alone, and one level per column would withhold some."
         yield "# Without this line there is one level per column, proven the best; render, dbt and ledger need that."
@@ -200,8 +200,8 @@ def _list_lines(key: str, items: Sequence[Suggestion]) -> Iterator[str]:
 
 def _listed(item: Suggestion, off: str, more: str) -> str:
     hipaa = "" if item.profile.hipaa is None or item.fixed else f"; {item.profile.hipaa.hint}"
-    told = item.role in ("sensitive", "keep", "left_out") and item.profile.stored_as_text is not None
-    stored = f"; {item.profile.stored_as_text}" if told else ""
+    recorded = item.role in ("sensitive", "keep", "left_out") and item.profile.stored_as_text is not None
+    stored = f"; {item.profile.stored_as_text}" if recorded else ""
     return f"  {off}- {as_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{stored}{more}{hipaa}"
 
 
@@ -237,7 +237,7 @@ def _together_lines(apart: ColumnsTogether | None, own: Sequence[str]) -> Iterat
 def _with_another(apart: ColumnsTogether | None, item: Suggestion, own: Sequence[str]) -> str:
     """With which quasi-identifier a column distinguishes most, if that is a reason to take it for one."""
     best = None if apart is None or item.by_name else apart.best_with(item.profile.name, own)
-    if apart is None or best is None or best[1].uniques < TELLING * best[1].records:
+    if apart is None or best is None or best[1].uniques < DISTINGUISHING * best[1].records:
         return ""
     return f"; with {as_yaml(best[0])} it sets {_share(best[1])} of the {apart.records} apart"
 

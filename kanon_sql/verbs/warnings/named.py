@@ -33,9 +33,9 @@ def named_like_identifiers(spec: Handled, released: Sequence[str]) -> list[Warne
     names = [name for name in dict.fromkeys(released) if seems_an_identifier(name)]
     if not names:
         return []
-    said = "the name says that it points" if len(names) == 1 else "the names say that they point"
+    text = "the name says that it points" if len(names) == 1 else "the names say that they point"
     message = (
-        f"{', '.join(names)}: released, and {said} at a person. Leave such columns out, or set warnings: "
+        f"{', '.join(names)}: released, and {text} at a person. Leave such columns out, or set warnings: "
         "{named_like_identifier: allow} if they hold something else"
     )
     return [Warned("named_like_identifier", message, names)]
@@ -99,4 +99,4 @@ def _named(spec: Spec) -> list[str]:
     computed = [column.name for column in spec.computed]
     unit = [] if spec.unit is None else [spec.unit]
     roles = [*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *spec.identifiers]
-    return [*roles, *unit, *coordinates, *computed, *spec.told]
+    return [*roles, *unit, *coordinates, *computed, *spec.inspected_columns]

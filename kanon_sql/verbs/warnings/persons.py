@@ -67,8 +67,8 @@ def repeated_persons(
         workspace.report("looking for persons with several rows", None)
     for profile in repeats(workspace, table, named):
         if 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct:
-            said = profile.name.casefold() in _direct(spec)
-            reason = "the spec says that it names them" if said else "its name is that of a person's key"
+            direct_id = profile.name.casefold() in _direct(spec)
+            reason = "the spec says that it names them" if direct_id else "its name is that of a person's key"
             yield Repeated(profile.column, profile.filled, profile.distinct, reason)
     if table == source_relation() and (panel := _followed(workspace, free, columns)) is not None:
         yield panel
@@ -108,14 +108,14 @@ def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> tuple[list[Column]
         if column.name.casefold() not in used and column.kind not in ("boolean", "ambiguous")
     ]
     times = ("date", "timestamp", "moment")
-    said = [column for column in unused if column.name.casefold() in direct and column.kind not in times]
-    called = [column for column in unused if column not in said and is_person_key(ColumnProfile(column, 0, 0, 0))]
+    direct_id = [column for column in unused if column.name.casefold() in direct and column.kind not in times]
+    called = [column for column in unused if column not in direct_id and is_person_key(ColumnProfile(column, 0, 0, 0))]
     others = [
         column
         for column in unused
-        if column not in said and column not in called and column.kind in ("integer", "text", "other")
+        if column not in direct_id and column not in called and column.kind in ("integer", "text", "other")
     ]
-    return [*said, *called][:MOST_COLUMNS], others[:MOST_COLUMNS]
+    return [*direct_id, *called][:MOST_COLUMNS], others[:MOST_COLUMNS]
 
 
 def _may_be_followed(profile: ColumnProfile) -> bool:

@@ -446,7 +446,7 @@ def test_a_population_without_persons_counts_rows_and_says_so(database: Database
 def test_rows_of_nobody_are_mentioned(database: Database) -> None:
     database.table("people", ["q", "unit"], [["a", "1"], ["b", None], ["b", None]])
     found = kanon_sql.risk(database.engine, spec_of(["q"], "unit"))
-    assert (found.histogram.records, found.histogram.rows, found.histogram.rows_of_nobody) == (1, 3, 2)
+    assert (found.histogram.records, found.histogram.rows, found.histogram.rows_without_records) == (1, 3, 2)
     assert any(note.startswith("2 rows") for note in found.notes)
 
 

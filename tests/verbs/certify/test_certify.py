@@ -822,22 +822,22 @@ LADDER_SPEC: dict[str, Any] = {
 """A proof about one column of three levels, of which the highest is the best: ten rows, of which one may go."""
 
 
-def ladder(suppressed: int, hopeless: int) -> dict[str, Any]:
+def ladder(suppressed: int, infeasible: int) -> dict[str, Any]:
     """What the statements say, if so many rows violate a requirement at level 1, and one that lasts."""
     return {
         "counts": [[10, 10, 0, 0, 0, 0]], "domains": [[0, "a", 0, 4, 0]], "covered": [[0, 0, 10, 1], [0, 1, 14, 3]],
-        "nodes_0": [["2", 1, 1, 0, 0, 0, 0], ["1", 2, 0, suppressed, hopeless, 0, 0]], "cells": [[0, 2, 10, 0]],
+        "nodes_0": [["2", 1, 1, 0, 0, 0, 0], ["1", 2, 0, suppressed, infeasible, 0, 0]], "cells": [[0, 2, 10, 0]],
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("suppressed", "hopeless", "excluded"), [(2, 2, True), (10, 0, False), (2, 1, False), (10, 10, True)]
+    ("suppressed", "infeasible", "excluded"), [(2, 2, True), (10, 0, False), (2, 1, False), (10, 10, True)]
 )
 def test_only_too_many_rows_that_violate_what_lasts_exclude_what_is_below(
-    suppressed: int, hopeless: int, excluded: bool
+    suppressed: int, infeasible: int, excluded: bool
 ) -> None:
-    proof = {**LADDER, "maximal": [[1]] if hopeless > 1 else []}
-    problems = list(check_lattice(proof, ladder(suppressed, hopeless), LADDER_SPEC))
+    proof = {**LADDER, "maximal": [[1]] if infeasible > 1 else []}
+    problems = list(check_lattice(proof, ladder(suppressed, infeasible), LADDER_SPEC))
     assert problems == ([] if excluded else ["nothing excludes [0]"])
 
 
@@ -858,9 +858,9 @@ def test_a_bound_takes_the_rows_that_lose_most_for_the_suppressed_ones() -> None
 
 def test_the_boundary_of_a_known_lattice() -> None:
     """Two minimal nodes and three maximal ones, of a lattice of two columns with levels 0 to 3."""
-    hopeless = [(0, 0), (0, 1), (1, 0), (0, 2), (2, 0), (1, 1)]
+    infeasible = [(0, 0), (0, 1), (1, 0), (0, 2), (2, 0), (1, 1)]
     satisfied = [(1, 2), (2, 1), (2, 2), (3, 3)]
-    assert boundary(hopeless, satisfied) == ([[1, 2], [2, 1]], [[0, 2], [1, 1], [2, 0]])
+    assert boundary(infeasible, satisfied) == ([[1, 2], [2, 1]], [[0, 2], [1, 1], [2, 0]])
 
 
 # --- What is written ------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def test_tables_with_fewer_rows_answer_as_the_rows_do(
     assert says(tmp_path, database) == (True, [])
     assert sum("_setup_rows_" in path for path in found.content["setup"]) > 1
     for claim in (claim for claim in found.claims if claim["id"].startswith("nodes_")):
-        for node, classes, _, suppressed, hopeless, *_ in claim["rows"]:
+        for node, classes, _, suppressed, infeasible, *_ in claim["rows"]:
             age, zip_code, sex = map(int, node.split())
             sizes = Counter(
                 (
@@ -153,4 +153,4 @@ def test_tables_with_fewer_rows_answer_as_the_rows_do(
                 for row in rows
             )  # fmt: skip
             small = sum(size for size in sizes.values() if size < 3)
-            assert (classes, suppressed, hopeless) == (len(sizes), small, small), node
+            assert (classes, suppressed, infeasible) == (len(sizes), small, small), node

@@ -39,7 +39,7 @@ class Building:
         for name in ("release", *(f"release__{item}" for item in ("labelled", "waiting", "state", "persons"))):
             database.connection.execute(f"DROP TABLE IF EXISTS {name}")
         database.connection.execute("DROP VIEW IF EXISTS release__candidate")
-        self.insert(rows, anew=True)
+        self.insert(rows, fresh=True)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "dbt_project.yml").write_text("name: clinic\n")
         result = dbt(database.engine, spec, folder, source="ref('visits')")
@@ -51,8 +51,8 @@ class Building:
         self.said: list[str] = []
         self.warned: list[str] = []
 
-    def insert(self, rows: Sequence[Row], *, anew: bool = False) -> None:
-        if anew:
+    def insert(self, rows: Sequence[Row], *, fresh: bool = False) -> None:
+        if fresh:
             self.database.table("visits", TYPES, [])
         for row in rows:
             values = [row[name] for name in COLUMNS]
@@ -342,7 +342,7 @@ def test_a_release_that_cannot_begin(database: Database, tmp_path: Path) -> None
     building.day()
     database.connection.execute("UPDATE release__labelled SET kanon_batch = 2")
     refused(building, "is of a state that is gone; nothing was published")
-    building.insert([], anew=True)
+    building.insert([], fresh=True)
     building.day()
     refused(building, "has no rows to begin with")
     elsewhere = Dbt("spark", lambda _: [])
