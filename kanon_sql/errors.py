@@ -18,7 +18,7 @@ No message holds a raw personal value: values are counted and described by kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -28,6 +28,7 @@ __all__ = [
     "HierarchyError",
     "InternalError",
     "KanonError",
+    "Obstacle",
     "Problem",
     "QueryTimeout",
     "RequirementNotMet",
@@ -37,6 +38,7 @@ __all__ = [
     "TooExpensive",
     "UnsupportedError",
     "VerificationError",
+    "refuse",
 ]
 
 
@@ -188,3 +190,31 @@ class TemplateError(KanonError):
     """A template is unsafe or outside the portable subset: a defect of kanon_sql, or of a template that was added."""
 
     exit_code = ExitCode.DATABASE
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a run is refused, by what is known before its first statement.
+
+    Attributes:
+        message: what cannot be, why, and what to do instead.
+        error: the error that says so.
+    """
+
+    message: str
+    error: type[SpecError | UnsupportedError] = UnsupportedError
+
+
+def refuse(obstacles: Iterable[Obstacle]) -> None:
+    """Raise one error that lists all obstacles, each once, of the class of the first one; nothing where there are none.
+
+    Raises:
+        SpecError: the first obstacle is one of the spec.
+        UnsupportedError: the first obstacle is one of what can be done here.
+    """
+    found = list({item.message: item for item in obstacles}.values())
+    if not found:
+        return
+    if issubclass(found[0].error, SpecError):
+        raise SpecError([Problem(item.message) for item in found])
+    raise UnsupportedError("\n".join(item.message for item in found))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from kanon_sql.evaluate.assignments import matches_of, matching_edges
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.class_counts import Bin, Counted, Table, closeness_of_all, count_classes, node_frames
-from kanon_sql.evaluate.class_unions import refuse_overlaps
+from kanon_sql.evaluate.class_unions import overlap_obstacles
 from kanon_sql.evaluate.classes import (
     Frames,
     classes,
     flagged_classes,
     judged_columns,
 )
-from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source
-from kanon_sql.evaluate.distances import Distances, distances_between, refuse_without_k
+from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source, record_obstacles
+from kanon_sql.evaluate.distances import Distances, distances_between, matrix_obstacles, outlier_size
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.examination import Achieved, Examination, achieved_by
 from kanon_sql.evaluate.examine import (
@@ -33,12 +33,12 @@ from kanon_sql.evaluate.examine import (
     table_frames,
 )
 from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary, few
-from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
+from kanon_sql.evaluate.partitions.evaluator import Partitions, cut_obstacles
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, is_listed, order_domains, order_of, positions_of
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words, too_many_nulls
 from kanon_sql.evaluate.rollup import Covering
-from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
+from kanon_sql.evaluate.search import class_obstacles, search_in, search_obstacles, searched, searched_again
 from kanon_sql.evaluate.soundness import is_sound
 
 __all__ = [
@@ -66,11 +66,13 @@ __all__ = [
     "Subject",
     "Table",
     "achieved_by",
+    "class_obstacles",
     "classes",
     "closeness_of_all",
     "consistent_with_source",
     "count_classes",
     "counted_classes",
+    "cut_obstacles",
     "distances_between",
     "examine",
     "failing_classes",
@@ -82,20 +84,20 @@ __all__ = [
     "judged_columns",
     "matches_of",
     "matching_edges",
+    "matrix_obstacles",
     "node_frames",
     "order_domains",
     "order_of",
     "out_of_reach",
+    "outlier_size",
+    "overlap_obstacles",
     "positions_of",
+    "record_obstacles",
     "reference_in",
-    "refuse_other_classes",
     "refuse_other_kind",
-    "refuse_overlaps",
-    "refuse_together",
-    "refuse_what_cuts_break",
-    "refuse_without_k",
     "rows_in_words",
     "search_in",
+    "search_obstacles",
     "searched",
     "searched_again",
     "table_frames",

@@ -23,11 +23,11 @@ The verification of a release knows nothing of all this: it groups the written t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle, UnsupportedError
 from kanon_sql.frequency import Counting, FrequencySets
 from kanon_sql.models import PrivacyModel
 from kanon_sql.search import Node
@@ -37,11 +37,11 @@ from kanon_sql.sql import Sql, slot
 __all__ = [
     "Unions",
     "judged_by_unions",
-    "refuse_overlaps",
+    "overlap_obstacles",
     "refuse_shared_persons",
-    "refuse_unknown_unions",
     "union_fills",
     "union_nodes",
+    "union_obstacles",
     "union_shape",
     "union_slots",
 ]
@@ -97,25 +97,17 @@ def union_fills(unions: Unions) -> dict[str, str]:
     }
 
 
-def refuse_unknown_unions(model: PrivacyModel, name: str) -> None:
-    """Refuse a requirement over some quasi-identifiers that takes more than the size of a class.
-
-    Raises:
-        UnsupportedError: only k-anonymity is judged by unions of classes.
-    """
+def union_obstacles(model: PrivacyModel, name: str) -> Iterator[Obstacle]:
+    """A requirement over some quasi-identifiers that takes more than the size of a class."""
     if model.quasi_identifiers is not None and not model.judges_size:
-        raise UnsupportedError(
+        yield Obstacle(
             f"{name}: quasi_identifiers: the search makes classes of all quasi-identifiers, and of fewer ones it knows "
             "the sizes alone, which decide k_anonymity; use this one with check, or leave quasi_identifiers out"
         )
 
 
-def refuse_overlaps(spec: Spec, models: Sequence[PrivacyModel]) -> None:
-    """Refuse to suppress classes of sets that are no chain.
-
-    Raises:
-        UnsupportedError: names two sets neither of which contains the other, or the requirement that looks at many.
-    """
+def overlap_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Two sets neither of which contains the other, or a requirement that looks at many, where rows are suppressed."""
     if not spec.suppression.allows_some:
         return
     own = sorted((set(model.quasi_identifiers) for model in models if model.quasi_identifiers), key=len, reverse=True)
@@ -124,14 +116,14 @@ def refuse_overlaps(spec: Spec, models: Sequence[PrivacyModel]) -> None:
             larger_names, smaller_names = (
                 ", ".join(name for name in spec.quasi_identifiers if name in names) for names in (larger, smaller)
             )
-            raise UnsupportedError(
+            yield Obstacle(
                 f"k_anonymity: neither of the sets {larger_names} and {smaller_names} contains the other, and rows "
                 "suppressed for one make classes of the other smaller; use sets of which each contains the next, or a "
                 "suppression limit of 0"
             )
     for model in models:
         if model.sets:
-            raise UnsupportedError(
+            yield Obstacle(
                 f"{model.label}: rows suppressed for one set of quasi-identifiers make the classes of another smaller; "
                 "use a suppression limit of 0"
             )

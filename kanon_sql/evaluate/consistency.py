@@ -16,12 +16,12 @@ it is no union of blocks, and the matches go back by these numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle, UnsupportedError, refuse
 from kanon_sql.evaluate.assignments import matches_of
 from kanon_sql.frequency import Side, classes_of, refuse_lost_rows, vectors_of, why_unlabelled
 from kanon_sql.hierarchies import build_lookups
@@ -29,7 +29,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render, source_relation
 
-__all__ = ["MOST_EDGES", "MOST_PAIRS", "Consistent", "consistent_with_source"]
+__all__ = ["MOST_EDGES", "MOST_PAIRS", "Consistent", "consistent_with_source", "record_obstacles"]
 
 MOST_PAIRS = 2**32
 """Different records times different rows that are compared at most: 65,536 of each. Most pairs are never looked at,
@@ -87,18 +87,18 @@ def consistent_with_source(
     asked = [model for model in models if model.least_consistent is not None]
     if not asked:
         return {}
-    _refuse_other_labels(spec, asked[0])
+    refuse(record_obstacles(spec, models))
     compared = _Compared(workspace, spec, asked, table, columns, originals, raw)
     assert asked[0].frame is not None, "what is counted of rows and records is a frame"
     return {asked[0].frame: compared.counted()}
 
 
-def _refuse_other_labels(spec: Spec, model: PrivacyModel) -> None:
-    """Refuse labels of which no hierarchy says what they cover."""
-    why = why_unlabelled(spec)
-    if why is not None:
-        raise UnsupportedError(
-            f"{model.label}: {why}, so that which records a row covers is not known; ask for k_anonymity, "
+def record_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Labels of which no hierarchy says what they cover, where a requirement compares rows with records."""
+    asked, why = [model for model in models if model.least_consistent is not None], why_unlabelled(spec)
+    if asked and why is not None:
+        yield Obstacle(
+            f"{asked[0].label}: {why}, so that which records a row covers is not known; ask for k_anonymity, "
             "which implies it"
         )
 

@@ -7,18 +7,18 @@ This one has a row per outlier and vector, so it is refused above a size at whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Workspace, refuse_incomplete
-from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
+from kanon_sql.errors import Obstacle, SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate.distance_vectors import distances_of
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel
 from kanon_sql.search import Node
 
-__all__ = ["MOST_SHOWN", "Distances", "distances_between", "refuse_without_k"]
+__all__ = ["MOST_SHOWN", "Distances", "distances_between", "matrix_obstacles", "outlier_size"]
 
 MOST_SHOWN = 10_000
 """The most pairs of an outlier and a vector that are fetched and shown."""
@@ -63,19 +63,19 @@ class Distances:
         }
 
 
-def refuse_without_k(models: Sequence[PrivacyModel]) -> int:
-    """The k that makes outliers.
-
-    Raises:
-        UnsupportedError: no requirement asks for a size of the classes of all quasi-identifiers.
-    """
+def outlier_size(models: Sequence[PrivacyModel]) -> int | None:
+    """The k below which a vector is an outlier; None where no requirement asks for a size of the classes."""
     asked = [model.least_size for model in models if model.quasi_identifiers is None and model.least_size is not None]
-    if not asked:
-        raise UnsupportedError(
+    return max(asked, default=None)
+
+
+def matrix_obstacles(models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Requirements that make no vector an outlier."""
+    if outlier_size(models) is None:
+        yield Obstacle(
             "--show matrix: an outlier is a vector of fewer than k rows, and no requirement says how many these are; "
             "add k_anonymity, or leave --show matrix out"
         )
-    return max(asked)
 
 
 def distances_between(workspace: Workspace, sets: FrequencySets, k: int) -> Distances:
@@ -84,7 +84,7 @@ def distances_between(workspace: Workspace, sets: FrequencySets, k: int) -> Dist
     Args:
         workspace: where the frequency sets are.
         sets: the frequency sets.
-        k: see :func:`refuse_without_k`.
+        k: see :func:`outlier_size`.
 
     Raises:
         SearchTooLarge: more than :data:`MOST_SHOWN` pairs.

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 
 from kanon_sql.engines import Engine, Reporter, Workspace
-from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
+from kanon_sql.errors import Obstacle, SearchTooLarge, VerificationError, refuse
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_unions import refuse_overlaps, refuse_unknown_unions
+from kanon_sql.evaluate.class_unions import overlap_obstacles, union_obstacles
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.outcome import Chosen, NothingFound, NothingToSearch, few
-from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
+from kanon_sql.evaluate.partitions.evaluator import Partitions, cut_obstacles
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
@@ -39,7 +39,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.spec import Spec
 
-__all__ = ["refuse_other_classes", "refuse_together", "search_in", "searched", "searched_again"]
+__all__ = ["class_obstacles", "search_in", "search_obstacles", "searched", "searched_again"]
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def searched(
         KanonError: whatever the stages raise.
     """
     models = models_of(spec)
-    refuse_together(engine, spec, models)
+    refuse(search_obstacles(engine, spec, models))
     made = prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report)
     with made as given:
         yield search_in(given, spec, budget or Budget(), explain=explain, all_minimal=all_minimal)
@@ -148,37 +148,34 @@ def searched_again(
     return NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
 
 
-def refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:
-    """Refuse what cannot hold together, before anything is read.
+def search_obstacles(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """What cannot hold together in a search, or in a recoding.
 
     Args:
         engine: where the source is.
         spec: what was asked.
         models: its requirements.
-
-    Raises:
-        UnsupportedError: says which options, and what to do.
     """
     for requirement, model in zip(spec.privacy, models, strict=True):
         if model.reference == "release" and spec.suppression.allows_some:
-            raise UnsupportedError(
+            yield Obstacle(
                 f"{requirement.name}: reference: release depends on which rows are suppressed, which depends on "
                 f"{requirement.name}; use reference: original, or a suppression limit of 0"
             )
-        refuse_other_classes(model, requirement.name)
+        yield from class_obstacles(model, requirement.name)
         if model.is_estimate and spec.recoding.method != "full_domain":
-            raise UnsupportedError(
+            yield Obstacle(
                 f"{model.label}: recoding: {spec.recoding.method} makes classes that satisfy it in the source, so that "
                 "they say little of what is estimated; use recoding: full_domain"
             )
-    refuse_overlaps(spec, models)
+    yield from overlap_obstacles(spec, models)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
-        raise UnsupportedError(
+        yield Obstacle(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
             "tables; use the variant basic, or allow scratch tables (temp or schema)"
         )
     if spec.search.of_intervals:
-        refuse_what_cuts_break(spec, models)
+        yield from cut_obstacles(spec, models)
 
 
 def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool = True) -> Evaluator:
@@ -198,21 +195,18 @@ def _prunable(evaluator: Evaluator, batch: Batch) -> Iterator[Verdict]:
     return (replace(verdict, prunable=True) for verdict in evaluator.answers(batch))
 
 
-def refuse_other_classes(model: PrivacyModel, name: str) -> None:
-    """Refuse a requirement whose classes the search does not count.
-
-    Raises:
-        UnsupportedError: they are made by other columns than quasi-identifiers, or take more than sizes of unions.
-    """
+def class_obstacles(model: PrivacyModel, name: str) -> Iterator[Obstacle]:
+    """A requirement whose classes the search does not count: of other columns, or by more than sizes of unions."""
     if model.search_obstacle is not None:
-        raise UnsupportedError(f"{name}: {model.search_obstacle}")
+        yield Obstacle(f"{name}: {model.search_obstacle}")
     if model.others:
-        raise UnsupportedError(
+        yield Obstacle(
             f"{name}: others_as_quasi_identifiers: the search counts every sensitive attribute apart from the others, "
             "so it cannot split classes by them, and the others are released as they are; use it with check, "
             "which says whether a release satisfies it"
         )
-    refuse_unknown_unions(model, name)
+    else:
+        yield from union_obstacles(model, name)
 
 
 def _of_intervals(spec: Spec, given: Prepared, asked: Evaluator, budget: Budget) -> NothingFound | Chosen:

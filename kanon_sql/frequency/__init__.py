@@ -9,7 +9,7 @@ kept beside them.
 from __future__ import annotations
 
 from kanon_sql.frequency.join_checks import Side, refuse_lost, refuse_lost_rows
-from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain
+from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain, width_obstacles
 from kanon_sql.frequency.marginals import count_attributes, label_numbers
 from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
@@ -73,5 +73,6 @@ __all__ = [
     "value_facts_of",
     "vectors_of",
     "why_unlabelled",
+    "width_obstacles",
     "with_hierarchy",
 ]

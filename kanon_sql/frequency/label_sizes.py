@@ -6,12 +6,12 @@ no level of a hierarchy is called by stands for an unknown number of values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, log
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.frequency.meanings import vectors_of, why_unlabelled
 from kanon_sql.frequency.population import population_of
 from kanon_sql.frequency.sets import known_vectors
@@ -20,7 +20,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, exact_text, identifier, literal, render, source_relation
 
-__all__ = ["LabelSizes", "label_sizes", "sizes_in_domain"]
+__all__ = ["LabelSizes", "label_sizes", "sizes_in_domain", "width_obstacles"]
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,7 @@ def sizes_in_domain(
     asked = [model for model in models if model.uses_label_width]
     if not asked:
         return None
-    why = why_unlabelled(spec)
-    if why is not None:
-        raise UnsupportedError(
-            f"{asked[0].label}: {why}, so that how many values a label stands for is not known; use recoding: "
-            "full_domain with hierarchies of one parent, or ask for no_attack"
-        )
+    refuse(width_obstacles(spec, models))
     known = vectors_of(workspace, spec, source_relation(), originals, "the source", "records", asked[0].label)
     populations = [model for model in models if model.population is not None]
     others = [
@@ -98,3 +93,13 @@ def sizes_in_domain(
     columns = {name: originals[name] for name in spec.quasi_identifiers}
     lookups = build_lookups(workspace, spec, columns, known)
     return label_sizes(lookups, [[] if raw else range(lookup.height + 1) for lookup in lookups])
+
+
+def width_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Labels of which no hierarchy says how wide they are, where a requirement asks for that."""
+    asked, why = [model for model in models if model.uses_label_width], why_unlabelled(spec)
+    if asked and why is not None:
+        yield Obstacle(
+            f"{asked[0].label}: {why}, so that how many values a label stands for is not known; use recoding: "
+            "full_domain with hierarchies of one parent, or ask for no_attack"
+        )

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from kanon_sql.parties.exchange import MEDIATOR
 from kanon_sql.parties.horizontal import Horizontal, Part, searched_horizontally
-from kanon_sql.parties.vertical import Vertical, searched_vertically
+from kanon_sql.parties.refusals import demand_obstacles, party_obstacles
+from kanon_sql.parties.vertical import Vertical, searched_vertically, vertical_obstacles
 
 __all__ = [
     "MEDIATOR",
     "Horizontal",
     "Part",
     "Vertical",
+    "demand_obstacles",
+    "party_obstacles",
     "searched_horizontally",
     "searched_vertically",
+    "vertical_obstacles",
 ]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
-from kanon_sql.errors import DatabaseError, KanonError, SpecError, VerificationError
+from kanon_sql.errors import DatabaseError, KanonError, SpecError, VerificationError, refuse
 from kanon_sql.frequency import prepared
 from kanon_sql.models import metric_for, model_of, models_of
 from kanon_sql.parties.exchange import Transcript, fresh_key
 from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
-from kanon_sql.parties.refusals import demands_of, refuse_float_values, refuse_other_columns, refuse_spec
+from kanon_sql.parties.refusals import demands_of, party_obstacles, refuse_float_values, refuse_other_columns
 from kanon_sql.parties.site import Site
 from kanon_sql.release import Choice, Written, publish, written_release
 from kanon_sql.search import Node, Outcome, search
@@ -154,7 +154,7 @@ def searched_horizontally(
         SpecError: the parties' columns differ.
         KanonError: whatever a stage raises.
     """
-    refuse_spec(spec)
+    refuse(party_obstacles(spec))
     models, transcript, label_key = models_of(spec), Transcript(), fresh_key()
     demands = demands_of(models)
     with ExitStack() as opened:

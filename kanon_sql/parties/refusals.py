@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
 from kanon_sql.engines import Column
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
 from kanon_sql.parties.pooled import Demands
 from kanon_sql.spec import Spec
 
-__all__ = ["demands_of", "refuse_float_values", "refuse_other_columns", "refuse_spec"]
+__all__ = ["demand_obstacles", "demands_of", "party_obstacles", "refuse_float_values", "refuse_other_columns"]
 
 
-def refuse_spec(spec: Spec) -> None:
-    """Refuse what is only known of a table that is in one place.
-
-    Raises:
-        UnsupportedError: says what, and what to do.
-    """
+def party_obstacles(spec: Spec) -> Iterator[Obstacle]:
+    """What is only known of a table that is in one place."""
     search = spec.search
     algorithm, metric = SEARCH_ALGORITHMS[search.algorithm], QUALITY_METRICS[search.metric]
     by_levels = [name for name, other in QUALITY_METRICS.items() if other.from_levels]
@@ -63,8 +59,30 @@ def refuse_spec(spec: Spec) -> None:
             (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
              "a table, and each party has others; give every value one parent"),
         ]  # fmt: skip
-    for refused in (f"parties: {reason}" for applies, reason in reasons if applies):
-        raise UnsupportedError(refused)
+    for reason in (reason for applies, reason in reasons if applies):
+        yield Obstacle(f"parties: {reason}")
+
+
+def demand_obstacles(models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Requirements that ask for something else than rows or different values, or for other classes."""
+    for model in models:
+        if not _asks_for_rows(model) and not _asks_for_values(model):
+            yield Obstacle(
+                f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
+                "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
+            )
+
+
+def _asks_for_rows(model: PrivacyModel) -> bool:
+    return _of_all_columns(model) and model.name == "k_anonymity" and model.least_size is not None
+
+
+def _asks_for_values(model: PrivacyModel) -> bool:
+    return _of_all_columns(model) and model.name == "distinct_l_diversity" and model.attribute is not None
+
+
+def _of_all_columns(model: PrivacyModel) -> bool:
+    return model.quasi_identifiers is None and not model.others
 
 
 def demands_of(models: Sequence[PrivacyModel]) -> Demands:
@@ -73,19 +91,13 @@ def demands_of(models: Sequence[PrivacyModel]) -> Demands:
     Raises:
         UnsupportedError: one asks for something else than rows or different values, or for other classes.
     """
-    sizes, diversity = [1], dict[str, int]()
-    for model in models:
-        plain = model.quasi_identifiers is None and not model.others
-        if plain and model.name == "k_anonymity" and model.least_size is not None:
-            sizes.append(model.least_size)
-        elif plain and model.name == "distinct_l_diversity" and model.attribute is not None:
-            diversity[model.attribute] = max(int(model.parameters()["l"]), diversity.get(model.attribute, 0))
-        else:
-            raise UnsupportedError(
-                f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
-                "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
-            )
-    return Demands(max(sizes), diversity)
+    refuse(demand_obstacles(models))
+    diversity = dict[str, int]()
+    for model in filter(_asks_for_values, models):
+        assert model.attribute is not None
+        diversity[model.attribute] = max(int(model.parameters()["l"]), diversity.get(model.attribute, 0))
+    sizes = [model.least_size for model in models if _asks_for_rows(model) and model.least_size is not None]
+    return Demands(max(sizes, default=1), diversity)
 
 
 def refuse_float_values(given: Sequence[Prepared], diverse: Collection[str]) -> None:

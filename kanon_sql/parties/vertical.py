@@ -19,20 +19,20 @@ from secrets import SystemRandom
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
-from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import Obstacle, SpecError, VerificationError, refuse
 from kanon_sql.evaluate import Examination, Subject, examine
 from kanon_sql.frequency import explained_if_missing, prepared, source_of, value_facts_of
 from kanon_sql.models import PrivacyModel, metric_for, models_of
 from kanon_sql.parties.exchange import MEDIATOR, Transcript, fresh_key
 from kanon_sql.parties.holder import Holder
 from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
-from kanon_sql.parties.refusals import demands_of, refuse_float_values, refuse_spec
+from kanon_sql.parties.refusals import demands_of, party_obstacles, refuse_float_values
 from kanon_sql.release import publish, staged
 from kanon_sql.search import Node, Outcome, search
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["JoinedRelease", "Vertical", "searched_vertically"]
+__all__ = ["JoinedRelease", "Vertical", "searched_vertically", "vertical_obstacles"]
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,7 @@ def searched_vertically(
         SpecError: a column is at no party, or at several.
         KanonError: whatever a stage raises.
     """
-    refuse_spec(spec)
-    _refuse_vertical(spec, key)
+    refuse([*party_obstacles(spec), *vertical_obstacles(spec, key)])
     models, transcript, person_key = models_of(spec), Transcript(), fresh_key()
     demands = demands_of(models)
     parts = _divided(engines, names, spec, key)
@@ -256,13 +255,20 @@ def searched_vertically(
         yield Vertical(spec, holders, models, evaluator, outcome, transcript, classes, joined)
 
 
-def _refuse_vertical(spec: Spec, key: str) -> None:
+def vertical_obstacles(spec: Spec, key: str) -> Iterator[Obstacle]:
+    """A key that would be released, or rows that each party would tell of.
+
+    Args:
+        spec: what to anonymize and how.
+        key: the column that every party has.
+    """
     if key not in spec.identifiers:
-        raise SpecError(
-            f"--key {key}: expected one of the spec's identifiers, which are never released; add it to 'identifiers'"
+        yield Obstacle(
+            f"--key {key}: expected one of the spec's identifiers, which are never released; add it to 'identifiers'",
+            SpecError,
         )
     if spec.nulls == "suppress":
-        raise UnsupportedError(
+        yield Obstacle(
             "parties: nulls: suppress would have every party tell whose rows it leaves out; use nulls: value, or leave "
             "such rows out in a view"
         )

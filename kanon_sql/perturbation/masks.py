@@ -83,13 +83,8 @@ def masked(workspace: Workspace, spec: PerturbSpec) -> MaskedTable:
     Raises:
         SpecError: columns are not there or do not fit their method, the key does not distinguish rows, or a value is in
             no row of a matrix.
-        UnsupportedError: there are no scratch tables, or values are too large.
+        UnsupportedError: values are too large.
     """
-    if workspace.mode == "inline":
-        raise UnsupportedError(
-            "perturb: values are masked in scratch tables, and the scratch mode 'inline' has none; allow scratch "
-            "tables (temp or schema)"
-        )
     columns = _columns(workspace, spec)
     workspace.report("reading the source", None)
     base = workspace.table("true")

@@ -13,7 +13,7 @@ from kanon_sql.lazy import imported_from
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.release import Mapped
-from kanon_sql.recode.run import applied, recoded
+from kanon_sql.recode.run import applied, recoded, recoding_obstacles
 
 if TYPE_CHECKING:
     from kanon_sql.recode.cells import CellsRecoded
@@ -33,6 +33,7 @@ __all__ = [
     "hierarchies_of",
     "invariant_classes",
     "recoded",
+    "recoding_obstacles",
 ]
 
 _HOME = {

@@ -105,13 +105,8 @@ def invariant_classes(
 
     Raises:
         SpecError: the source has no rows, or a person several, or none is named.
-        UnsupportedError: there are no scratch tables, or too many different sensitive values.
+        UnsupportedError: there are too many different sensitive values.
     """
-    if workspace.mode == "inline":
-        raise UnsupportedError(
-            "m_invariance: classes are made in rounds of scratch tables, and the scratch mode 'inline' has none; allow "
-            "scratch tables (temp or schema)"
-        )
     return _Making(workspace, Persons(workspace, spec, requirement, columns, past)).run()
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Engine, Reporter
-from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, refuse_together
+from kanon_sql.errors import Obstacle, refuse
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, search_obstacles
 from kanon_sql.frequency import KeptSets, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.recoded import Recoded
@@ -17,7 +17,7 @@ from kanon_sql.spec import Spec
 if TYPE_CHECKING:
     from kanon_sql.recode.kept import Kept
 
-__all__ = ["applied", "recoded"]
+__all__ = ["applied", "recoded", "recoding_obstacles"]
 
 
 @contextmanager
@@ -48,9 +48,8 @@ def recoded(
     """
     declared = spec.recoding.declared
     assert declared.run is not None
+    refuse(recoding_obstacles(engine, spec))
     models = declared.models(models_of(spec))
-    refuse_together(engine, spec, models)
-    _refuse_rounds(engine, spec)
     asked = _at_minimum(spec) if spec.recoding.variant == "minimum" else spec
     with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
         yield declared.run(given, spec, budget or Budget())
@@ -74,23 +73,27 @@ def applied(
     from kanon_sql.recode.kept import recoded_as_kept
 
     models = models_of(spec)
-    refuse_together(engine, spec, models)
-    _refuse_rounds(engine, spec)
+    refuse([*search_obstacles(engine, spec, models), *_round_obstacles(engine, spec)])
     with prepared(engine, spec, models, report) as given:
         yield recoded_as_kept(given, spec, kept)
 
 
-def _refuse_rounds(engine: Engine, spec: Spec) -> None:
-    """Refuse an engine that cannot make the tables of one round after the other.
+def recoding_obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
+    """What a recoding that is not full-domain cannot promise, and an engine that cannot make the tables of its rounds.
 
-    Raises:
-        UnsupportedError: it cannot, or the scratch mode has no tables.
+    Args:
+        engine: where the source is.
+        spec: what was asked.
     """
-    method = f"recoding: {spec.recoding.method}"
+    yield from search_obstacles(engine, spec, spec.recoding.declared.models(models_of(spec)))
+    yield from _round_obstacles(engine, spec)
+
+
+def _round_obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
     if engine.scratch.mode == "inline":
-        raise UnsupportedError(
-            f"{method} keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow scratch "
-            "tables (temp or schema), or use recoding: full_domain"
+        yield Obstacle(
+            f"recoding: {spec.recoding.method} keeps its partitions in scratch tables, and the scratch mode 'inline' "
+            "has none; allow scratch tables (temp or schema), or use recoding: full_domain"
         )
 
 

@@ -24,6 +24,7 @@ from kanon_sql.release.earlier import JointVerdict, addition, coarsened, compara
 from kanon_sql.release.file import (
     WrittenFile,
     file_manifest,
+    file_obstacles,
     file_of,
     files_left,
     publish_file,
@@ -31,7 +32,7 @@ from kanon_sql.release.file import (
     types_in,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
-from kanon_sql.release.guarded import refuse_forgotten
+from kanon_sql.release.guarded import view_obstacles
 from kanon_sql.release.identity import forms_taken, refuse_other_types, types_of
 from kanon_sql.release.increments import (
     Day,
@@ -119,6 +120,7 @@ __all__ = [
     "expected_size",
     "extended_history",
     "file_manifest",
+    "file_obstacles",
     "file_of",
     "files_left",
     "forms_taken",
@@ -150,7 +152,6 @@ __all__ = [
     "put_back",
     "read_ledger",
     "refuse_foreign_release",
-    "refuse_forgotten",
     "refuse_growing",
     "refuse_later",
     "refuse_other_release",
@@ -174,6 +175,7 @@ __all__ = [
     "types_of",
     "under_another_id",
     "unreleased_rows",
+    "view_obstacles",
     "wait",
     "withdraw_entry",
     "write_state",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace, now
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import Chosen, rows_in_words
 from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
@@ -102,15 +102,9 @@ def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
 
     Raises:
         SpecError: one of them cannot, or the ledger is none.
-        UnsupportedError: there are no scratch tables to compare in.
     """
     assert spec.ledger is not None
     engine = workspace.engine
-    if engine.scratch.mode == "inline":
-        raise UnsupportedError(
-            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
-        )
     entries = read_ledger(workspace, Relation(spec.ledger.table))
     if not entries:
         return entries

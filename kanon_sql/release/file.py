@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.engines import Engine, Workspace, open_workspace, private_file
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
 from kanon_sql.release.write_source import free_name
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
@@ -43,6 +43,7 @@ from kanon_sql.sql import Relation, Statement, checkpoint
 __all__ = [
     "WrittenFile",
     "file_manifest",
+    "file_obstacles",
     "file_of",
     "files_left",
     "formulas_in",
@@ -106,19 +107,22 @@ def session_table(engine: Engine, what: str) -> Relation:
     return Relation(("temp", "main", f"kanon_{engine.run_id}_{what}"))
 
 
-def refuse_foreign_file(engine: Engine, spec: Spec) -> None:
-    """Refuse to replace a file that kanon_sql did not publish, or the source, or to write where no file can be.
-
-    Raises:
-        UnsupportedError: the engine writes no files.
-        SpecError: there is no such directory, or something else stands there.
-    """
-    assert spec.release_file is not None
-    if not engine.capabilities.files:
-        raise UnsupportedError(
+def file_obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
+    """A release that is a file, on an engine that writes none."""
+    if spec.release_file is not None and not engine.capabilities.files:
+        yield Obstacle(
             f"release.file: {engine.dialect.name} writes no files, DuckDB alone does; release a table, or read the "
             "source with DuckDB"
         )
+
+
+def refuse_foreign_file(spec: Spec) -> None:
+    """Refuse to replace a file that kanon_sql did not publish, or the source, or to write where no file can be.
+
+    Raises:
+        SpecError: there is no such directory, or something else stands there.
+    """
+    assert spec.release_file is not None
     path, shown = file_of(spec), spec.release_file.file
     if not path.parent.is_dir() or path.is_dir() or (path.exists() and not path.is_file()):
         raise SpecError(f"release.file: {shown}: expected a file in an existing directory")
@@ -171,7 +175,7 @@ def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[
     """
     path = file_of(spec)
     with _alone_in(path.parent) as alone:
-        refuse_foreign_file(workspace.engine, spec)
+        refuse_foreign_file(spec)
         _remove_left(workspace.engine, path, alone=alone)
         place = path.with_name(f".{path.name}.kanon-{workspace.run_id}")
         columns = workspace.columns(table)

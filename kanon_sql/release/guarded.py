@@ -11,12 +11,12 @@ that created it, by which a later run knows what it may replace: a comment would
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kanon_sql.engines import Column, Engine, Workspace
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, SpecError, UnsupportedError
 from kanon_sql.hierarchies import exact_value, inline_label
 from kanon_sql.models import PrivacyModel
 from kanon_sql.release.choice import Choice
@@ -24,7 +24,7 @@ from kanon_sql.release.write_source import UNIT, free_name, outputs_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Creation, Relation, Sql, Statement, identifier, mark_text, render, slot, source_relation
 
-__all__ = ["created_view", "guarded_table", "refuse_forgotten", "refuse_unguardable", "view_notes"]
+__all__ = ["created_view", "guarded_table", "refuse_temporary_source", "view_notes", "view_obstacles"]
 
 _TEMPORARY = ("temp", "pg_temp")
 
@@ -35,28 +35,40 @@ _SAME_IN_SESSIONS = ("integer", "decimal", "text")
 """Kinds of columns whose values have the same text in every session."""
 
 
-def refuse_unguardable(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:
-    """Refuse a guarded view that this engine has not, or that these requirements cannot be.
+def view_obstacles(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """A guarded view, on an engine or for requirements that it cannot be.
 
-    Raises:
-        UnsupportedError: the engine's views were not tried, or a requirement needs more than windows over a class.
-        SpecError: the source is no lasting table or view of this database.
+    Args:
+        engine: where the view is to be.
+        spec: what it is to show; nothing is found where its release is no view.
+        models: its requirements.
     """
+    if spec.release_view is None:
+        return
     if engine.dialect.guard is None:
-        raise UnsupportedError(
+        yield Obstacle(
             f"release.view: {engine.dialect.name}: {engine.dialect.guard_obstacle}; publish a table, or use DuckDB, "
             "PostgreSQL, SQLite, MariaDB or Spark"
         )
     for model in models:
         if why := _not_by_windows(model, by_person=spec.unit is not None):
-            raise UnsupportedError(
+            yield Obstacle(
                 f"release.view: {model.label}: {why}, which a view cannot judge at each instant; publish a table, or "
                 "ask for k_anonymity, l_diversity (distinct, entropy, recursive), p_sensitive or alpha_k_anonymity"
             )
-    table = spec.source.table
-    if table is None:
-        raise SpecError("release.view: a guarded view reads a table or view of its database; name one as the source")
-    full = engine.full_name(table)
+    if spec.source.table is None:
+        yield Obstacle(
+            "release.view: a guarded view reads a table or view of its database; name one as the source", SpecError
+        )
+
+
+def refuse_temporary_source(engine: Engine, spec: Spec) -> None:
+    """Refuse a guarded view of a table that it would outlive.
+
+    Raises:
+        SpecError: the source is a table of the session.
+    """
+    full = None if spec.source.table is None else engine.full_name(spec.source.table)
     if full is not None and any(part.lower().startswith(_TEMPORARY) for part in full[:-1]):
         raise SpecError("release.view: the source is a temporary table, which the view would outlive; name another one")
 
@@ -272,13 +284,3 @@ def _refuse_rare_values(workspace: Workspace, choice: Choice, name: str) -> None
             f"readers may see, would tell of {int(rare):,} of them that they do, though fewer than {least} rows have "
             "each; let the hierarchy list the whole domain, or use a rule"
         )
-
-
-def refuse_forgotten(spec: Spec) -> None:
-    """Refuse to make a table of a spec that asks for a view.
-
-    Raises:
-        UnsupportedError: it does.
-    """
-    if spec.release_view is not None:
-        raise UnsupportedError("release.view: kanon-sql anonymize alone publishes a guarded view; name a table here")

@@ -14,10 +14,9 @@ from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.models import models_of
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import refuse_foreign_file
-from kanon_sql.release.guarded import created_view, refuse_unguardable
+from kanon_sql.release.guarded import created_view, refuse_temporary_source
 from kanon_sql.release.kept import refuse_foreign_kept
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, pending_records
 from kanon_sql.release.publish import refuse_foreign_release
@@ -35,14 +34,13 @@ def refuse_other_release(workspace: Workspace, spec: Spec) -> None:
     Raises:
         SpecError: something else stands under its name, or under that of a recoding that is to be kept; or a release
             that grows.
-        UnsupportedError: the engine writes no files, or has no guarded views; or no view can judge the requirements.
     """
     if spec.release_view is not None:
-        refuse_unguardable(workspace.engine, spec, models_of(spec))
+        refuse_temporary_source(workspace.engine, spec)
     if spec.release_file is None:
         refuse_growing(workspace, spec, refuse_foreign_release(workspace, spec))
     else:
-        refuse_foreign_file(workspace.engine, spec)
+        refuse_foreign_file(spec)
     refuse_foreign_kept(workspace, spec)
 
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Workspace, now
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.release.ledger import digest_of
 from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING
 from kanon_sql.spec import YEARS, Spec, format_table_name, parse_table_name, sha256
@@ -124,11 +124,6 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
     """
     dialect, engine = workspace.dialect, workspace.engine
     query = dialect.readers(schema)
-    if engine.scratch.mode == "inline":
-        raise UnsupportedError(
-            "state: what is kept between runs is made of scratch tables, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
-        )
     table = registry(schema)
     if not engine.shared(table.parts):
         if (sql := dialect.create_schema(schema)) is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
 from kanon_sql.objects import accepts_objects
@@ -36,16 +36,17 @@ from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
-from kanon_sql.verbs.distributions import Asked, details_of, refuse_distributions
+from kanon_sql.verbs.distributions import Asked, details_of
 from kanon_sql.verbs.growth_state import state_source
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.private import privately_released
-from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
+from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
-from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
+from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 from kanon_sql.verbs.without_spec import takes_roles
 
 __all__ = ["anonymize", "released"]
@@ -109,36 +110,28 @@ def anonymize(
         >>> connection.sql("SELECT DISTINCT zip FROM visits_release ORDER BY zip").fetchall()
         [('9410*',), ('9411*',), ('9412*',), ('9413*',)]
     """
-    if spec.publishes is None:
-        raise SpecError(
-            "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}"
-        )
-    if all_minimal:
-        refuse_nodes_of_local(spec, "--show minimal")
-    if engine.read_only and spec.release_file is None:
-        raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
-    if distributions:
-        refuse_distributions(spec)
+    options = Options(
+        all_minimal=all_minimal,
+        details=details,
+        distributions=distributions,
+        fail_on_warning=fail_on_warning,
+        budget=budget,
+    )
+    refuse(obstacles(engine, spec, "anonymize", options))
     asked: Asked = "distributions" if distributions else details
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
-        refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             remove_leftovers(engine, spec)
             refuse_perturbed(engine, spec.source.table)
-            result = privately_released(
-                engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
-            )
+            result = privately_released(engine, spec, private, report, started)
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
         with engine.run(Deadline(timeout)) as meter:
             remove_leftovers(engine, spec)
             refuse_perturbed(engine, spec.source.table)
-            result = invariantly_released(
-                engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details,
-                fail_on_warning=fail_on_warning,
-            )  # fmt: skip
+            result = invariantly_released(engine, spec, invariance, report, started, fail_on_warning=fail_on_warning)
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.recode import Kept, Recoded, applied
@@ -16,7 +16,6 @@ from kanon_sql.release import (
     comparable_releases,
     kept_recoding,
     refuse_foreign_release,
-    refuse_forgotten,
     refuse_growing,
     remove_leftovers,
 )
@@ -25,8 +24,8 @@ from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Result, redacted_log
-from kanon_sql.verbs.target_table import refuse_file
 
 __all__ = ["apply"]
 
@@ -75,13 +74,8 @@ def apply(
         >>> result.node, result.rows["suppressed"]
         ({'age': 1, 'zip': 1}, 0)
     """
-    if spec.state is not None:
-        raise SpecError(
-            "state: a release that grows takes new rows by kanon-sql release refresh; leave the state out to apply"
-        )
+    refuse(obstacles(engine, spec, "apply", Options(source=source, release=release)))
     own = _of_new_rows(spec, source, release)
-    if engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; apply has to write")
     parts = _in_schema_of_release(spec, name)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
@@ -106,22 +100,12 @@ def apply(
 
 def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
     """The spec with the source and the release of this run; its own recoding is not kept again."""
-    if source is not None and release is None:
-        raise SpecError(
-            "release: missing; with another source, name the table to publish, so that the release that the recoding "
-            "was learned by is not replaced"
-        )
     changes: dict[str, object] = {"recoding": spec.recoding.model_copy(update={"save_as": None})}
     if source is not None:
         changes["source"] = Source.model_validate(source)
     if release is not None:
         changes |= {"release": parse_table_name(release), "release_file": None, "release_view": None}
-    found = spec.model_copy(update=changes)
-    refuse_forgotten(found)
-    if found.release is None:
-        refuse_file(found, "apply")
-        raise SpecError("release: missing; apply needs the name of the table to publish")
-    return found
+    return spec.model_copy(update=changes)
 
 
 def _in_schema_of_release(spec: Spec, name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, refuse
 from kanon_sql.evaluate import (
     Achieved,
     Examination,
@@ -47,6 +47,7 @@ from kanon_sql.verbs.check_sources import (
 )
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.target_table import judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
@@ -104,6 +105,7 @@ def check(
         >>> result.passed, result.message
         (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
+    refuse(obstacles(engine, spec, "check", Options(table=table)))
     started = time.perf_counter()
     models = models_of(spec)
     unit = None if count_rows else spec.unit

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.errors import RequirementNotMet, SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_of, unknown_columns
 from kanon_sql.positions import (
@@ -30,6 +30,7 @@ from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.warnings import failed_by, linked_rows, named_like_identifiers
 
@@ -214,16 +215,7 @@ def cloak(
     """
     started = time.perf_counter()
     publishes = spec.release is not None and not preview and not check
-    if check and (preview or spec.release is None):
-        why = "preview shows what would be published, and check what was; give one of them"
-        raise SpecError(why if preview else "release: missing; name the table to check")
-    if publishes and engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; publishing a release has to write")
-    if engine.scratch.mode == "inline":
-        raise UnsupportedError(
-            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables "
-            "(temp or schema)"
-        )
+    refuse(obstacles(engine, spec, "cloak", Options(preview=preview, compare=check)))
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
             remove_leftovers(engine, spec)

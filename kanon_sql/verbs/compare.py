@@ -277,7 +277,7 @@ def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
     try:
         return replace(made, result=run(asked.spec))
     except UnsupportedError as error:
-        return replace(made, reason=str(error))
+        return replace(made, reason="; ".join(str(error).splitlines()))
 
 
 def _numbered(report: Reporter | None, runs: int) -> Iterator[Reporter]:

@@ -32,14 +32,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon_sql.engines import Workspace, refuse_incomplete
-from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Chosen, Searched, few
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql
 from kanon_sql.verbs.details import CellDetails, Details, DistributionDetails, of_search
 
-__all__ = ["Asked", "details_of", "follows_small", "refuse_distributions"]
+__all__ = ["Asked", "details_of", "follows_small"]
 
 Asked = bool | Literal["distributions"]
 """Whether a run counts what a report shows; with the distributions of its columns, if these are named."""
@@ -49,34 +47,6 @@ MOST = 30
 
 _NO_RECORDS, _SHOWN, _MERGED, _SMALL = 3, 2, 1, 0
 """Kinds of rows of the template."""
-
-
-def refuse_distributions(spec: Spec) -> None:
-    """Refuse the distributions of what has none that may be shown.
-
-    Raises:
-        UnsupportedError: rows do not have one label each at one level, or the release promises more than that small
-            counts are hidden.
-    """
-    if (special := spec.differential_privacy or spec.m_invariance) is not None:
-        raise UnsupportedError(
-            f"distributions: {special.name} promises more than exact counts of the source keep; leave distributions out"
-        )
-    if spec.ledger is not None:
-        raise UnsupportedError(
-            "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "
-            "not; leave distributions out"
-        )
-    if not spec.recoding.is_full_domain:
-        raise UnsupportedError(
-            f"distributions: recoding: {spec.recoding.method} releases labels of several levels, which overlap; they "
-            "are for recoding: full_domain"
-        )
-    if spec.search.of_intervals:
-        raise UnsupportedError(
-            f"distributions: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use "
-            "another algorithm"
-        )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import UnsupportedError, VerificationError
-from kanon_sql.evaluate import Budget, rows_in_words
+from kanon_sql.errors import VerificationError
+from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
 from kanon_sql.recode import InvariantClasses, NoInvariantClasses, invariant_classes
 from kanon_sql.release import (
@@ -72,11 +72,8 @@ def invariantly_released(
     spec: Spec,
     requirement: MInvarianceRequirement,
     report: Reporter | None,
-    budget: Budget | None,
     started: float,
     *,
-    all_minimal: bool,
-    details: bool,
     fail_on_warning: bool,
 ) -> Result:
     """Publish the next release of an m-invariant sequence, or publish nothing.
@@ -86,18 +83,13 @@ def invariantly_released(
         spec: what to anonymize and how.
         requirement: its only requirement.
         report: called with each stage in plain words.
-        budget: refused where it limits a search.
         started: when the run began.
-        all_minimal: refused.
-        details: refused.
         fail_on_warning: publish nothing where others may read the history.
 
     Raises:
         SpecError: something else stands under a name, or the source does not have one row per person.
-        UnsupportedError: an option is about levels, which there are none of.
         KanonError: whatever the stages raise.
     """
-    _refuse_options(budget, all_minimal=all_minimal, details=details)
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         with explained_if_missing(engine, spec.source.table):
@@ -115,24 +107,6 @@ def invariantly_released(
             notes, message = list(engine.read_notes), f"nothing was published: {why}"
             return replace(_result(run, found, "fail", message, notes), release=None, warnings=warned)
         return _released(run, found, warned)
-
-
-def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
-    """Refuse what is about the nodes of a lattice, or about classes of rows that all are a person's."""
-    if all_minimal:
-        raise UnsupportedError(
-            "--show minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
-        )
-    if details:
-        raise UnsupportedError(
-            "--output PATH.html: a report compares the released rows with the source's, and with m_invariance some "
-            "belong to no person; leave it out"
-        )
-    if budget is not None and (budget.seconds is not None or budget.statements is not None):
-        raise UnsupportedError(
-            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave max_seconds and "
-            "max_statements out, and use --set timeout=SECONDS to end the run"
-        )
 
 
 def _released(run: _Run, found: InvariantClasses, warned: list[Warned]) -> Result:

@@ -12,15 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
-from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
+from kanon_sql.models import model_obstacles, models_of
+from kanon_sql.parties import (
+    Horizontal,
+    Part,
+    Vertical,
+    demand_obstacles,
+    party_obstacles,
+    searched_horizontally,
+    searched_vertically,
+    vertical_obstacles,
+)
 from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
+from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.version import __version__
 
 __all__ = ["PartiesResult", "anonymize_parties", "plan_parties"]
@@ -60,9 +70,10 @@ def plan_parties(
         ...
         kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --database
     """
+    refuse(_obstacles(engines, spec, split, key))
     started = time.perf_counter()
     progress = report or _silent
-    with _running(engines, spec, split, key, timeout) as names:
+    with _running(engines, timeout) as names:
         with _searched(engines, names, spec, split, key, progress) as found:
             result = _with_read_notes(result_of("plan", found, names, split), engines, names)
         return _with_costs(result, engines, started)
@@ -113,23 +124,16 @@ def anonymize_parties(
         >>> [site.sql("SELECT COUNT(*) FROM visits_release").fetchall() for site in (north, south)]
         [[(300,)], [(300,)]]
     """
-    if spec.release is None:
-        refuse_file(spec, "anonymize with several parties")
-        raise SpecError("release: missing; anonymize needs the name of the table to publish")
-    if not 1 <= at <= len(engines):
-        raise SpecError(f"--at {at}: expected the number of a party, from 1 to {len(engines)}")
-    if split == "horizontal" and at != 1:
-        raise SpecError(f"--at {at}: in a horizontal split every party publishes its own part; leave --at out")
+    refuse(_obstacles(engines, spec, split, key, at))
     started = time.perf_counter()
     progress = report or _silent
-    with _running(engines, spec, split, key, timeout) as names:
-        places = list(zip(engines, names, strict=True))
-        places = places if split == "horizontal" else [places[at - 1]]
+    with _running(engines, timeout) as names:
+        places = _publishing(engines, split, at)
         for engine, _ in places:
-            if not engine.read_only:
-                remove_leftovers(engine, spec)
-        for engine, name in places:
-            _refuse_place(engine, name, spec)
+            remove_leftovers(engine, spec)
+        for engine, _ in places:
+            with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
+                refuse_foreign_release(workspace, spec)
         with _searched(engines, names, spec, split, key, progress) as found:
             result = _with_read_notes(result_of("anonymize", found, names, split), engines, names)
             if result.passed and isinstance(found, Horizontal):
@@ -143,30 +147,82 @@ def _silent(stage: str, nodes: int | None = None) -> None:
     """Report nothing."""
 
 
-@contextmanager
-def _running(
-    engines: Sequence[Engine], spec: Spec, split: str, key: str | None, timeout: float | None
-) -> Iterator[list[str]]:
-    """A run of every engine; what the parties are called."""
+def _obstacles(
+    engines: Sequence[Engine], spec: Spec, split: str, key: str | None, at: int | None = None
+) -> Iterator[Obstacle]:
+    """What parties cannot do together.
+
+    Args:
+        engines: one for each party.
+        spec: what to anonymize and how.
+        split: how the table is split.
+        key: what rows belong together by.
+        at: the number of the party where a joined release is published; None where nothing is published.
+    """
+    names = _names(engines)
+    if at is not None:
+        yield from _places(engines, spec, split, at)
     if len(engines) < 2:
-        raise SpecError(f"parties: expected two databases at least, got {len(engines)}; give each with --database")
+        yield Obstacle(
+            f"parties: expected two databases at least, got {len(engines)}; give each with --database", SpecError
+        )
     if split not in ("horizontal", "vertical"):
-        raise SpecError(f"--split {split}: expected horizontal (rows) or vertical (columns)")
+        yield Obstacle(f"--split {split}: expected horizontal (rows) or vertical (columns)", SpecError)
     if key is None and split == "vertical":
-        raise SpecError("--key: a vertical split needs the column that every party has; give --key COLUMN")
+        yield Obstacle("--key: a vertical split needs the column that every party has; give --key COLUMN", SpecError)
     if key is not None and split == "horizontal":
-        raise SpecError("--key: only a vertical split has one; leave it out, or give --split vertical")
+        yield Obstacle("--key: only a vertical split has one; leave it out, or give --split vertical", SpecError)
     for name in spec.points:
-        raise UnsupportedError(
+        yield Obstacle(
             f"parties: quasi_identifiers.{name}: no party makes the cells of a point; name them in a view, as a column "
             "that each party's database has"
         )
-    names = [f"party {number}" for number, _ in enumerate(engines, 1)]
-    _refuse_twice(engines, names)
+    yield from _twice(engines, names)
+    if at is not None:
+        for engine, name in _publishing(engines, split, at):
+            if engine.read_only:
+                yield Obstacle(
+                    f"the connection to {name} ({engine.label}) is read-only; anonymize has to write", SpecError
+                )
+    yield from party_obstacles(spec)
+    if split == "vertical" and key is not None:
+        yield from vertical_obstacles(spec, key)
+    yield from model_obstacles(spec)
+    if not any(model_obstacles(spec)):
+        yield from demand_obstacles(models_of(spec))
+
+
+def _places(engines: Sequence[Engine], spec: Spec, split: str, at: int) -> Iterator[Obstacle]:
+    """A release without a name, or at no party."""
+    if spec.release_file is not None:
+        yield from file_release_obstacles(spec, "anonymize with several parties")
+    elif spec.release is None:
+        yield Obstacle("release: missing; anonymize needs the name of the table to publish", SpecError)
+    if not 1 <= at <= len(engines):
+        yield Obstacle(f"--at {at}: expected the number of a party, from 1 to {len(engines)}", SpecError)
+    if split == "horizontal" and at != 1:
+        yield Obstacle(
+            f"--at {at}: in a horizontal split every party publishes its own part; leave --at out", SpecError
+        )
+
+
+def _names(engines: Sequence[Engine]) -> list[str]:
+    return [f"party {number}" for number, _ in enumerate(engines, 1)]
+
+
+def _publishing(engines: Sequence[Engine], split: str, at: int) -> list[tuple[Engine, str]]:
+    """Where something is published: at all parties, or where a joined release is."""
+    places = list(zip(engines, _names(engines), strict=True))
+    return places if split == "horizontal" else places[at - 1 : at]
+
+
+@contextmanager
+def _running(engines: Sequence[Engine], timeout: float | None) -> Iterator[list[str]]:
+    """A run of every engine; what the parties are called."""
     with ExitStack() as opened:
         for engine in engines:
             opened.enter_context(engine.run(Deadline(timeout)))
-        yield names
+        yield _names(engines)
 
 
 def _with_read_notes(result: PartiesResult, engines: Sequence[Engine], names: Sequence[str]) -> PartiesResult:
@@ -175,17 +231,18 @@ def _with_read_notes(result: PartiesResult, engines: Sequence[Engine], names: Se
     return replace(result, notes=[*read, *result.notes])
 
 
-def _refuse_twice(engines: Sequence[Engine], names: Sequence[str]) -> None:
-    """Refuse one database as two parties: its rows would be counted twice."""
+def _twice(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[Obstacle]:
+    """One database as two parties: its rows would be counted twice."""
     seen: dict[object, str] = {}
     for engine, name in zip(engines, names, strict=True):
         for place in {id(engine), _place(engine)} - {None}:
             if place in seen:
-                raise SpecError(
+                yield Obstacle(
                     f"parties: {seen[place]} and {name} are one database, {engine.label}, whose rows would be counted "
-                    "twice; name every database once"
+                    "twice; name every database once",
+                    SpecError,
                 )
-            seen[place] = name
+            seen.setdefault(place, name)
 
 
 def _place(engine: Engine) -> str | None:
@@ -204,14 +261,6 @@ def _searched(
     if key is None:
         return searched_horizontally(engines, names, spec, report)
     return searched_vertically(engines, names, spec, key, report)
-
-
-def _refuse_place(engine: Engine, name: str, spec: Spec) -> None:
-    """Refuse a party where nothing can be published, before anything is read."""
-    if engine.read_only:
-        raise SpecError(f"the connection to {name} ({engine.label}) is read-only; anonymize has to write")
-    with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
-        refuse_foreign_release(workspace, spec)
 
 
 def _published_in_parts(found: Horizontal, result: PartiesResult, report: Reporter) -> PartiesResult:

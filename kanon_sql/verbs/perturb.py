@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
-from kanon_sql.errors import RequirementNotMet, SpecError
+from kanon_sql.errors import RequirementNotMet, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
 from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Displayed, PerturbSpec
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
@@ -147,13 +148,7 @@ def perturb(
     """
     started = time.perf_counter()
     publishes = spec.release is not None and not preview
-    if engine.read_only and publishes:
-        raise SpecError(f"the connection to {engine.label} is read-only; publishing rows has to write")
-    if engine.read_only and engine.scratch.mode == "inline":
-        raise SpecError(
-            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs;"
-            " connect without read_only, or to an engine that lets readers make them"
-        )
+    refuse(obstacles(engine, spec, "perturb", Options(preview=preview)))
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
             remove_leftovers(engine, spec)

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import refuse
 from kanon_sql.evaluate import (
     Budget,
     Chosen,
     NothingFound,
     NothingToSearch,
     distances_between,
-    refuse_without_k,
+    outlier_size,
     rows_in_words,
     searched,
 )
@@ -27,9 +27,10 @@ from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
-from kanon_sql.verbs.distributions import details_of, refuse_distributions
+from kanon_sql.verbs.distributions import details_of
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
-from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
+from kanon_sql.verbs.preflight import Options, obstacles
+from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, with_bound
 from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, with_another
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
@@ -105,24 +106,15 @@ def plan(
         >>> result.achieved["k_anonymity"]["k"], result.search.proven
         (10, True)
     """
-    if explain and spec.search.of_intervals:
-        raise UnsupportedError(
-            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
-            "--show nodes out"
-        )
-    if matrix and spec.search.of_intervals:
-        raise UnsupportedError(
-            f"--show matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches "
-            "partitions; leave --show matrix out"
-        )
-    for option, asked in (("--show nodes", explain), ("--show minimal", all_minimal), ("--show matrix", matrix)):
-        if asked:
-            refuse_nodes_of_local(spec, option)
-    if bound:
-        refuse_bound(spec)
-    if distributions:
-        refuse_distributions(spec)
-    outliers = refuse_without_k(models_of(spec)) if matrix else None
+    options = Options(
+        explain=explain,
+        all_minimal=all_minimal,
+        matrix=matrix,
+        bound=bound,
+        distributions=distributions,
+    )
+    refuse(obstacles(engine, spec, "plan", options))
+    outliers = outlier_size(models_of(spec)) if matrix else None
     quick = beside == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
     started = time.perf_counter()

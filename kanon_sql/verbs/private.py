@@ -10,8 +10,8 @@ from importlib.metadata import version
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter, now, open_workspace
-from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.evaluate import Budget, Evaluator, SearchSummary, rows_in_words
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import Evaluator, SearchSummary, rows_in_words
 from kanon_sql.frequency import Prepared, prepared, source_of
 from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import (
@@ -90,11 +90,7 @@ def privately_released(
     spec: Spec,
     requirement: DifferentialPrivacyRequirement,
     report: Reporter | None,
-    budget: Budget | None,
     started: float,
-    *,
-    all_minimal: bool,
-    details: bool,
 ) -> Result:
     """Publish a differentially private release, or publish nothing.
 
@@ -103,17 +99,12 @@ def privately_released(
         spec: what to anonymize and how.
         requirement: its only requirement.
         report: called with each stage in plain words.
-        budget: refused where it could end the choice of the levels early.
         started: when the run began.
-        all_minimal: refused.
-        details: refused.
 
     Raises:
         SpecError: the ledger's budget is spent, or the sampling probability is too large.
-        UnsupportedError: an option would tell of the rows what the guarantee does not cover.
         KanonError: whatever the stages raise.
     """
-    _refuse_options(budget, all_minimal=all_minimal, details=details)
     sampling = sampling_for(
         requirement.spends[0] - requirement.of_search, requirement.spends[1], requirement.asked_sampling
     )
@@ -139,24 +130,6 @@ def privately_released(
             search = _summary(evaluator, score, lattice.size)
         assert levels is not None
         return _released(run, evaluator, levels, search)
-
-
-def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
-    """Refuse what tells more of the rows than the release."""
-    if all_minimal:
-        raise UnsupportedError(
-            "--show minimal: which generalizations are minimal is a figure of the rows; leave it out"
-        )
-    if details:
-        raise UnsupportedError(
-            "--output PATH.html: a report shows figures of the source, which differential_privacy does not cover; "
-            "leave it out"
-        )
-    if budget is not None and (budget.seconds is not None or budget.statements is not None):
-        raise UnsupportedError(
-            "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
-            "leave max_seconds and max_statements out, and use --set timeout=SECONDS to end the run"
-        )
 
 
 def _with_classes_of(spec: Spec, least: int) -> Spec:

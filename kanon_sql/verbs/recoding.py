@@ -1,78 +1,20 @@
-"""What verbs say of a recoding that has no node, or refuse to do with it."""
+"""What verbs say of a recoding that has no node."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch
 from kanon_sql.recode import Recoded
-from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
-__all__ = [
-    "mean_loss_of",
-    "notes_of_local",
-    "refuse_bound",
-    "refuse_local",
-    "refuse_nodes_of_local",
-    "with_bound",
-]
-
-
-def refuse_local(spec: Spec, verb: str, why: str) -> None:
-    """Refuse to do with a recoding that is not full-domain what needs one level per column.
-
-    Args:
-        spec: what was asked.
-        verb: what cannot be done.
-        why: the reason, after a colon.
-
-    Raises:
-        UnsupportedError: the spec asks for a recoding that is not full-domain.
-    """
-    if not spec.recoding.is_full_domain:
-        raise UnsupportedError(f"{verb}: {why}; use recoding: full_domain")
-
-
-def refuse_nodes_of_local(spec: Spec, option: str) -> None:
-    """Refuse to tell of the nodes of a lattice where none is searched.
-
-    Raises:
-        UnsupportedError: the spec asks for a recoding that is not full-domain.
-    """
-    refuse_local(
-        spec, option, "labels differ by class, or their levels by value, so that no node of a lattice is chosen"
-    )
+__all__ = ["mean_loss_of", "notes_of_local", "with_bound"]
 
 
 def mean_loss_of(found: Chosen | Recoded) -> float | None:
     """The mean loss of a cell, where all columns have labels; None where numbers are replaced by others."""
     return None if found.spec.recoding.method == "microaggregation" else found.mean_loss
-
-
-def refuse_bound(spec: Spec) -> None:
-    """Refuse to bound from below what labels of hierarchies lose, where others are released.
-
-    Raises:
-        UnsupportedError: the spec asks for full-domain recoding, for ranges, or for numbers.
-    """
-    if spec.recoding.is_full_domain:
-        why = "full_domain searches for its best node, proven or not"
-    elif spec.recoding.releases_ranges:
-        own = "mondrian" if spec.recoding.method == "mondrian" else "recoding.ranges"
-        why = f"the ranges of {own} are no labels of hierarchies"
-    elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
-        why = "a value with several parents has one of them only once it is chosen"
-    elif spec.recoding.method == "microaggregation":
-        why = "the numbers of microaggregation are no labels of hierarchies"
-    else:
-        return
-    raise UnsupportedError(
-        f"--show bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it "
-        "out, or use recoding: local without ranges"
-    )
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:

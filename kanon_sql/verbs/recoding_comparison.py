@@ -105,7 +105,7 @@ def _found(
                 return {"reason": "what its numbers lose is a share of squares, which is another measure"}
             return {"mean_loss": made.mean_loss, "suppressed": made.rows()["suppressed"], "stopped": stopped}
     except UnsupportedError as error:
-        return {"reason": str(error)}
+        return {"reason": "; ".join(str(error).splitlines())}
 
 
 def _in_words(found: Mapping[str, Any], result: Result) -> str:

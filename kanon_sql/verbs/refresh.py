@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, plain_source_of
 from kanon_sql.objects import accepts_objects
@@ -31,6 +31,7 @@ from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.growth_result import grow_release
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.warnings import failed_by
 from kanon_sql.verbs.warnings.left_out import left_out
@@ -90,7 +91,8 @@ def refresh(
         >>> kanon_sql.refresh(db, growing, inserted="SELECT * FROM visits WHERE age < 30", batch="young").message
         'nothing was changed: the batch was taken before'
     """
-    _refuse_options(engine, spec, inserted, deleted, batch, verify_all=verify_all)
+    options = Options(inserted=inserted, deleted=deleted, batch=batch, verify_all=verify_all)
+    refuse(obstacles(engine, spec, "refresh", options))
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         remove_leftovers(engine, spec)
@@ -129,33 +131,6 @@ def _source(written: str) -> Source:
     """A table, or a query where it has more than one word."""
     text = written.strip()
     return Source.model_validate({"query": text} if text[:6].upper() in ("SELECT", "WITH (") or " " in text else text)
-
-
-def _refuse_options(
-    engine: Engine, spec: Spec, inserted: str | None, deleted: str | None, batch: str | None, *, verify_all: bool
-) -> None:
-    if spec.state is None:
-        raise SpecError("state: missing; a release that grows needs it, such as state: {schema: kanon_state}")
-    if engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; refresh has to write")
-    by_table = inserted is not None or deleted is not None
-    if not by_table and watermark_of(spec) is None:
-        raise SpecError(
-            "increments: there is no watermark, so nothing tells which rows are new; name one, or give the new rows as "
-            "a table: --inserted TABLE"
-        )
-    if by_table and batch is None:
-        raise SpecError(
-            "batch: missing; name these rows, such as --batch 2026-11-25: by the name they are taken once, however "
-            "often they are given"
-        )
-    if batch is not None and not by_table:
-        raise SpecError("batch: rows by a watermark are known by it; leave the name out, or give --inserted TABLE")
-    if verify_all and spec.unit is not None:
-        raise SpecError(
-            "verify_all: the release does not say whose its rows are, so its classes cannot be counted in persons; "
-            "each of its batches was, before it was added"
-        )
 
 
 def _refreshed(

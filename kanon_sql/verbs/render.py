@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kanon_sql.engines import SCRATCH_SCHEMA, Column, DryEngine, open_workspace
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.evaluate import (
     Evaluator,
     Partitions,
     order_domains,
-    refuse_other_classes,
-    refuse_overlaps,
-    refuse_what_cuts_break,
     with_codes,
     with_labels,
 )
@@ -34,10 +31,8 @@ from kanon_sql.sql import (
     laid_out,
     source_relation,
 )
-from kanon_sql.verbs.recoding import refuse_local
-from kanon_sql.verbs.steps import refuse_steps
-from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fatal_warnings
-from kanon_sql.verbs.year import refuse_the_calendar
+from kanon_sql.verbs.preflight import Options, obstacles
+from kanon_sql.verbs.warnings import heeded, named_like_identifiers
 
 __all__ = ["Rendered", "render"]
 
@@ -102,45 +97,13 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         >>> script.text.count("GROUP BY") > 3
         True
     """
-    refuse_steps(spec, "a script")
-    refuse_the_calendar(spec, "a script")
-    refuse_fatal_warnings(spec, "a script")
-    refuse_local(spec, "render", "each round of such a recoding depends on what the data answered to the one before")
-    if spec.search.of_intervals:
-        refuse_what_cuts_break(spec, models_of(spec))
-        if node:
-            raise SpecError(
-                f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out"
-            )
-    for name, quasi_identifier in spec.quasi_identifiers.items():
-        where, never = f"quasi_identifiers.{name}", quasi_identifier.hierarchy.never_in_script
-        if never is not None:
-            raise UnsupportedError(f"{where}: {never}")
+    refuse(obstacles(DryEngine(dialect, ()), spec, "render", Options(node=node)))
     engine = DryEngine(dialect, _assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
         if spec.release_view is not None:
             refuse_other_release(workspace, spec)
         columns = source_columns(workspace, spec, "")
         models = models_of(spec)
-        for requirement, model in zip(spec.privacy, models, strict=True):
-            refuse_other_classes(model, requirement.name)
-            if model.penalizes_missing_persons:
-                raise UnsupportedError(
-                    f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
-                    "population has; use anonymize, or ask for delta_max alone"
-                )
-            if model.hierarchy is not None and not model.hierarchy.hierarchy.fixed_height:
-                raise UnsupportedError(
-                    f"{model.label}: the height of its hierarchy, by which distances are divided, follows from the "
-                    "values, and a script does not know them without a connection; write the hierarchy as a tree or "
-                    "a file, or use anonymize"
-                )
-            if model.uses_label_width:
-                raise UnsupportedError(
-                    f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
-                    "know that without a connection; use anonymize, or ask for no_attack"
-                )
-        refuse_overlaps(spec, models)
         named = [*(model.attribute for model in models if model.attribute is not None), *spec.inspected_columns]
         attributes = list(dict.fromkeys(named))
         populations = populations_of(workspace, spec, models, columns)

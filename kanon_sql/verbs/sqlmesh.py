@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspace
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, Problem, SpecError, refuse
 from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
 from kanon_sql.frequency import open_table, source_of, unknown_columns, value_facts_of
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
-from kanon_sql.verbs.steps import refuse_steps
-from kanon_sql.verbs.target_table import refuse_file
-from kanon_sql.verbs.warnings import refuse_fatal_warnings
+from kanon_sql.verbs.preflight import fatal_warning_obstacles, file_release_obstacles, step_obstacles
 
 __all__ = ["DIALECTS", "audits"]
 
@@ -51,22 +49,9 @@ def audits(
         UnsupportedError: another engine.
         KanonError: see :mod:`kanon_sql.errors`.
     """
-    refuse_steps(spec, "audits for SQLMesh")
-    refuse_fatal_warnings(spec, "audits for SQLMesh")
-    if spec.computed:
-        named = ", ".join(column.name for column in spec.computed)
-        raise UnsupportedError(
-            f"audits for SQLMesh are of classes by labels, and {named} stand beside these and may tell more; leave "
-            "'as' out, and check the table with kanon-sql check"
-        )
-    if engine.dialect.name not in DIALECTS:
-        raise UnsupportedError(
-            f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"
-        )
+    refuse(_obstacles(engine, spec, table))
     parts = parse_table_name(table) if table is not None else spec.release
-    if parts is None:
-        refuse_file(spec, "sqlmesh")
-        raise SpecError("release: missing; name a table with the columns of the audited model with --table")
+    assert parts is not None
     models = models_of(spec)
     unit = None if count_rows else spec.unit
     problems = [problem for model in models if (problem := _unfit(model)) is not None]
@@ -98,6 +83,26 @@ def audits(
     dialect = engine.dialect.sqlglot
     listed = (f"AUDIT (name {name}, dialect {dialect});\n{notes}{query};" for name, query in found.items())
     return "\n\n".join(listed) + "\n"
+
+
+def _obstacles(engine: Engine, spec: Spec, table: str | None) -> Iterator[Obstacle]:
+    """What no audit is written for."""
+    yield from step_obstacles(spec, "audits for SQLMesh")
+    yield from fatal_warning_obstacles(spec, "audits for SQLMesh")
+    if spec.computed:
+        named = ", ".join(column.name for column in spec.computed)
+        yield Obstacle(
+            f"audits for SQLMesh are of classes by labels, and {named} stand beside these and may tell more; leave "
+            "'as' out, and check the table with kanon-sql check"
+        )
+    if engine.dialect.name not in DIALECTS:
+        yield Obstacle(
+            f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"
+        )
+    if table is None and spec.release_file is not None:
+        yield from file_release_obstacles(spec, "sqlmesh")
+    elif table is None and spec.release is None:
+        yield Obstacle("release: missing; name a table with the columns of the audited model with --table", SpecError)
 
 
 def _unfit(model: PrivacyModel) -> Problem | None:

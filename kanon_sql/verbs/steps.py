@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Engine, open_workspace
-from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import plain_source_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import source_relation
@@ -13,7 +12,7 @@ from kanon_sql.sql import source_relation
 if TYPE_CHECKING:
     from kanon_sql.spec import TableSpec
 
-__all__ = ["notes_of_steps", "refuse_steps", "steps_dict"]
+__all__ = ["notes_of_steps", "steps_dict"]
 
 
 def steps_dict(engine: Engine, spec: Spec | TableSpec, drawn: int) -> dict[str, Any] | None:
@@ -60,21 +59,3 @@ def notes_of_steps(steps: dict[str, Any] | None) -> list[str]:
 
 
 _WORDS = {"round": "rounded to multiples of", "bottom": "bottom coded at", "top": "top coded at"}
-
-
-def refuse_steps(spec: Spec, what: str) -> None:
-    """Refuse release steps and points where SQL is handed over to be run elsewhere.
-
-    Raises:
-        UnsupportedError: the spec has some.
-    """
-    for name in spec.points:
-        raise UnsupportedError(
-            f"quasi_identifiers.{name}: {what} would read the source without its column of cells; use kanon-sql "
-            "anonymize, or name the cells in a source query"
-        )
-    if spec.steps is not None:
-        raise UnsupportedError(
-            f"steps: {what} would hold the key of the sample, or leave the steps out; use kanon-sql anonymize, or "
-            "do the steps in a source query"
-        )

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
-from kanon_sql.errors import RequirementNotMet, SpecError
+from kanon_sql.errors import RequirementNotMet, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_perturbed, refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Dimension, Displayed, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.steps import steps_dict
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
@@ -200,8 +201,7 @@ def tabulate(
     """
     started = time.perf_counter()
     publishes = spec.release is not None and not preview
-    if publishes and engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; publishing a table has to write")
+    refuse(obstacles(engine, spec, "tabulate", Options(preview=preview)))
     with engine.run(Deadline(timeout)) as meter:
         if publishes:
             remove_leftovers(engine, spec)

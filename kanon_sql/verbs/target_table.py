@@ -13,7 +13,7 @@ from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release import file_of, snapshot, types_in
 from kanon_sql.spec import Spec, parse_table_name
 
-__all__ = ["Judged", "judged", "refuse_file", "release_stands"]
+__all__ = ["Judged", "judged", "release_stands"]
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,6 @@ def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:
     """Whether a name is that of a file, and of no table: read as released files are, no type is guessed."""
     readable = engine.capabilities.files and table.lower().endswith((".csv", ".parquet"))
     return readable and Path(table).is_file() and engine.exists(parts) is None
-
-
-def refuse_file(spec: Spec, verb: str) -> None:
-    """Refuse a release that is a file, where a verb needs a table.
-
-    Raises:
-        SpecError: it is one.
-    """
-    if spec.release_file is not None:
-        raise SpecError(f"release.file: {verb} needs the name of a table; anonymize alone publishes files")
 
 
 def release_stands(engine: Engine, spec: Spec) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from kanon_sql.engines import Engine
-from kanon_sql.errors import SpecError
 from kanon_sql.release import manifest_of
 from kanon_sql.spec import Spec
 
-__all__ = ["as_published", "refuse_the_calendar"]
+__all__ = ["as_published"]
 
 
 def as_published(engine: Engine, spec: Spec, parts: tuple[str, ...]) -> Spec:
@@ -22,21 +21,3 @@ def as_published(engine: Engine, spec: Spec, parts: tuple[str, ...]) -> Spec:
         return spec
     manifest = manifest_of(engine, parts)
     return spec if manifest is None else spec.in_year(manifest.get("spec", {}).get("release_year"))
-
-
-def refuse_the_calendar(spec: Spec, what: str) -> None:
-    """Refuse to write statements that run later, with the year of today in them.
-
-    Args:
-        spec: the spec.
-        what: what is written, such as ``a script``.
-
-    Raises:
-        SpecError: its labels follow the calendar.
-    """
-    if spec.follows_the_calendar:
-        raise SpecError(
-            f"release_year: {what} is written once and runs later, perhaps in another year, and the spec's labels "
-            f"follow the calendar; write release_year: {spec.year} in the spec, and write {what} once more each year, "
-            "or publish with kanon-sql anonymize"
-        )

@@ -23,6 +23,7 @@ SECRET = "Qwyjibo"
 
 ERRORS = {
     "SpecError", "HierarchyError", "UnsupportedError", "SearchTooLarge", "TooExpensive", "DatabaseError", "Problem",
+    "Obstacle",
 }  # fmt: skip
 
 ADVICE = re.compile(r"; |\. [A-Z]|expected|did you mean|levels must nest|every row needs|a value has one row")
@@ -53,6 +54,9 @@ PASSED_ON = {
     # Here "did you mean" follows, or what is expected.
     "{}: {} has no column {} that a spec can use{}",
     "preset: there is no preset {}{}",
+    # Here the reason follows, which says what to do.
+    "parties: {}",
+    "quasi_identifiers.{}: {}",
     # Here the reason of the rule follows, which says what it allows.
     "{}: {} does not allow {} as that: {}",
 }

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.errors import KanonError, SpecError, UnsupportedError, VerificationError
-from kanon_sql.parties.refusals import refuse_spec
+from kanon_sql.errors import KanonError, SpecError, UnsupportedError, VerificationError, refuse
+from kanon_sql.parties import party_obstacles
 from kanon_sql.release import write
 from kanon_sql.verbs.dbt import dbt
 from kanon_sql.verbs.sqlmesh import audits
@@ -623,7 +623,7 @@ def test_verbs_that_publish_labels_alone(clinic: Database, tmp_path: Path) -> No
     calls = [
         (lambda: dbt(clinic.engine, spec, tmp_path), "quasi_identifiers.age.as: the models of a dbt release"),
         (lambda: dbt(clinic.engine, number, tmp_path), "compute number from the label"),
-        (lambda: refuse_spec(by_party), "quasi_identifiers.age.as: the parties' parts are labels"),
+        (lambda: refuse(party_obstacles(by_party)), "quasi_identifiers.age.as: the parties' parts are labels"),
         (lambda: audits(clinic.engine, spec), "age_from, age_to stand beside these and may tell more"),
     ]
     for call, message in calls:

@@ -7,11 +7,11 @@ is a row of numbers that says which cut it has besides, or lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle
 from kanon_sql.evaluate.classes import Frames, classes, conditions
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.partitions.order import Ordered, Places
@@ -22,7 +22,7 @@ from kanon_sql.search import Batch, Cuts, Lattice, Question, Span, Verdict, metr
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, identifier, render, slot, sql_list
 
-__all__ = ["Partitions", "refuse_what_cuts_break"]
+__all__ = ["Partitions", "cut_obstacles"]
 
 _NONE = 2**30
 """A number above those of all intervals."""
@@ -39,51 +39,39 @@ _MOVES = ("node", "changes", "adds", "cut_at")
 _MOVES_SIZES = ("cut_low", "cut_high", "size_below", "size_above")
 
 
-def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
-    """Refuse requirements that a partition may satisfy although a coarser one does not, or its labels do not.
-
-    Raises:
-        UnsupportedError: names the requirement and says why.
-    """
+def cut_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Requirements that a partition may satisfy although a coarser one does not, or its labels do not."""
     for model in models:
-        if model.population is not None:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: its intervals end at values that released rows hold, so "
-                "that which persons of a population they stand for is known only afterwards; use another algorithm, "
-                "such as optimal"
-            )
-        if model.is_estimate:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: its intervals make classes that satisfy it in the "
-                "source, so that they say little of what is estimated; use another algorithm, such as optimal"
-            )
-        if model.uses_label_width:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: wider labels earn less, so that a partition may satisfy "
-                "it although a coarser one does not; use another algorithm, such as optimal"
-            )
-        if model.quasi_identifiers is not None:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: it counts the classes of all quasi-identifiers "
-                "alone; use another algorithm, such as optimal"
-            )
-        if model.of_table or model.among_classes:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: it judges classes one by one, and this is about all of "
-                "them together; use another algorithm, such as optimal"
-            )
-        if model.needs_facts or model.lists or model.hierarchy is not None or model.second is not None:
-            raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: it counts the values of a class alone, and not what else "
-                "the requirement asks of them; use another algorithm, such as optimal"
-            )
-        if not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.allows_some):
-            way = "with persons as the unit" if spec.unit is not None else "while rows may be suppressed"
-            raise UnsupportedError(
+        if (why := _why_not_cut(model)) is not None:
+            yield Obstacle(f"k_optimize cannot search for {model.label}: {why}; use another algorithm, such as optimal")
+        elif not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.allows_some):
+            way, instead = "while rows may be suppressed", ", or a suppression limit of 0"
+            if spec.unit is not None:
+                way, instead = "with persons as the unit", ""
+            yield Obstacle(
                 f"k_optimize cannot search for {model.label} {way}: merging a class that satisfies it with one that "
-                "does not may break it, so that no bound holds; use another algorithm, such as optimal"
-                + ("" if spec.unit is not None else ", or a suppression limit of 0")
+                f"does not may break it, so that no bound holds; use another algorithm, such as optimal{instead}"
             )
+
+
+def _why_not_cut(model: PrivacyModel) -> str | None:
+    """Why no cuts are searched for a requirement, whatever else is asked; None where they may be."""
+    if model.population is not None:
+        return (
+            "its intervals end at values that released rows hold, so that which persons of a population they stand for "
+            "is known only afterwards"
+        )
+    if model.is_estimate:
+        return "its intervals make classes that satisfy it in the source, so that they say little of what is estimated"
+    if model.uses_label_width:
+        return "wider labels earn less, so that a partition may satisfy it although a coarser one does not"
+    if model.quasi_identifiers is not None:
+        return "it counts the classes of all quasi-identifiers alone"
+    if model.of_table or model.among_classes:
+        return "it judges classes one by one, and this is about all of them together"
+    if model.needs_facts or model.lists or model.hierarchy is not None or model.second is not None:
+        return "it counts the values of a class alone, and not what else the requirement asks of them"
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,15 @@ Each file registers what it declares, and all files are imported when a spec is 
 from __future__ import annotations
 
 from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel, SetWindows, ShareBound
-from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
+from kanon_sql.models.privacy.registry import (
+    forget,
+    label_of,
+    model_obstacles,
+    model_of,
+    models_of,
+    register,
+    registered,
+)
 from kanon_sql.models.privacy.whole import Whole
 
 __all__ = [
@@ -18,6 +26,7 @@ __all__ = [
     "Whole",
     "forget",
     "label_of",
+    "model_obstacles",
     "model_of",
     "models_of",
     "register",

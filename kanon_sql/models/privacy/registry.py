@@ -6,11 +6,12 @@ Adding a model is one file: its requirement (the keys of a spec) and its declara
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 from kanon_sql.declared import PRIVACY_REQUIREMENTS
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
@@ -19,7 +20,7 @@ from kanon_sql.spec import (
     Spec,
 )
 
-__all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
+__all__ = ["forget", "label_of", "model_obstacles", "model_of", "models_of", "register", "registered"]
 
 M = TypeVar("M", bound=PrivacyModel)
 
@@ -61,25 +62,35 @@ def forget(model: type[PrivacyModel]) -> None:
         PRIVACY_REQUIREMENTS.forget(model.requirement.name)
 
 
-def model_of(requirement: Requirement) -> PrivacyModel:
-    """The privacy model that a requirement of the spec names, over all quasi-identifiers.
+def model_obstacles(spec: Spec) -> Iterator[Obstacle]:
+    """Requirements that are no property of a table's classes."""
+    for requirement in spec.privacy:
+        yield from _model_obstacles(requirement)
 
-    Raises:
-        UnsupportedError: it asks for no property of a table's classes: differential privacy is one of how a release is
-            made, and no look at the release shows it; m-invariance one of a sequence of tables.
-    """
+
+def _model_obstacles(requirement: Requirement) -> Iterator[Obstacle]:
+    """Differential privacy is a property of how a release is made, m-invariance one of a sequence of tables."""
     if isinstance(requirement, MInvarianceRequirement):
-        raise UnsupportedError(
+        yield Obstacle(
             "m_invariance is a property of a sequence of releases: anonymize makes the next one, and no other verb "
             "takes the requirement. To compare two internal versions, give check a spec with k_anonymity, and "
             "--earlier, --person and --m"
         )
     if isinstance(requirement, DifferentialPrivacyRequirement):
-        raise UnsupportedError(
+        yield Obstacle(
             "differential_privacy is a property of how a release is made, and no look at a table tells whether it has "
             "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
             "alone, give check a spec with k_anonymity and the k that anonymize printed"
         )
+
+
+def model_of(requirement: Requirement) -> PrivacyModel:
+    """The privacy model that a requirement of the spec names, over all quasi-identifiers.
+
+    Raises:
+        UnsupportedError: it asks for no property of a table's classes.
+    """
+    refuse(_model_obstacles(requirement))
     PRIVACY_REQUIREMENTS.load(requirement.name)
     if (model := _of(requirement)) is None:
         PRIVACY_REQUIREMENTS.load()  # it is one that has a file of its own beside the requirement's

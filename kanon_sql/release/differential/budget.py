@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from kanon_sql.engines import Workspace, now
-from kanon_sql.errors import DatabaseError, Problem, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import FrequencySets, is_same_table
 from kanon_sql.release.ledger import Addition, Entry, read_ledger, released_as
 from kanon_sql.release.manifest import release_key
@@ -29,15 +29,9 @@ def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPriv
 
     Raises:
         SpecError: they do not, or another kind of release is among them.
-        UnsupportedError: there are no scratch tables to draw in.
     """
     assert spec.ledger is not None
     assert spec.release is not None
-    if workspace.engine.scratch.mode == "inline":
-        raise UnsupportedError(
-            "differential_privacy: a sample is drawn into scratch tables, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
-        )
     entries = read_ledger(workspace, Relation(spec.ledger.table))
     problems = []
     for entry in entries:

@@ -18,7 +18,7 @@ from kanon_sql.engines import (
     session_statements,
     write_private,
 )
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.frequency import open_table, source_columns, source_of
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.release import published_manifest
@@ -35,8 +35,8 @@ from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.perturbed_tables import refuse_perturbed
+from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Cost
-from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
@@ -96,7 +96,7 @@ def certify(
     """
     started = time.perf_counter()
     directory = Path(out)
-    _refuse_misfits(engine, spec, directory)
+    refuse(_obstacles(engine, spec, directory))
     signer = None if sign is None else Signer(Path(sign))
     with engine.run(Deadline(timeout)) as meter:
         assert spec.release is not None
@@ -140,30 +140,34 @@ def certify(
     return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), cost)
 
 
-def _refuse_misfits(engine: Engine, spec: Spec, directory: Path) -> None:
-    refuse_file(spec, "certify")
-    if spec.release is None:
-        raise SpecError("release: missing; certify is about a release that anonymize has published")
+def _obstacles(engine: Engine, spec: Spec, directory: Path) -> Iterator[Obstacle]:
+    """What cannot be certified, or not here."""
+    if spec.release_file is not None:
+        yield from file_release_obstacles(spec, "certify")
+    elif spec.release is None:
+        yield Obstacle("release: missing; certify is about a release that anonymize has published", SpecError)
     for requirement in (spec.differential_privacy, spec.m_invariance):
         if requirement is not None:
-            raise UnsupportedError(
+            yield Obstacle(
                 f"privacy: {requirement.name} is a property of how releases are made, and no look at one shows it, so "
                 "that there is nothing to certify; use the manifest of the run"
             )
     if spec.steps is not None and spec.steps.sample is not None:
-        raise UnsupportedError(
+        yield Obstacle(
             "steps.sample: who was drawn is decided by a secret, and every statement of a certificate would hold it; "
             "publish a table of the sample, and certify a release of that"
         )
     if engine.scratch.mode != "temp":
-        raise UnsupportedError(
+        yield Obstacle(
             f"certify makes tables of the session, for statements that read them twice, and {engine.label} has none "
             f"here ({engine.scratch.reason}); use --set scratch=temp, or another engine"
         )
     if directory.exists() and not directory.is_dir():
-        raise SpecError(f"{directory}: it is a file; expected a directory to write")
-    if directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
-        raise SpecError(f"{directory}: it holds other things than a certificate; expected a new or an empty directory")
+        yield Obstacle(f"{directory}: it is a file; expected a directory to write", SpecError)
+    elif directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
+        yield Obstacle(
+            f"{directory}: it holds other things than a certificate; expected a new or an empty directory", SpecError
+        )
 
 
 def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:

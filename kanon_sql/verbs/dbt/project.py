@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, write_private
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, Problem, SpecError, refuse
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
-from kanon_sql.release import refuse_forgotten, refuse_unordered
+from kanon_sql.release import refuse_unordered
 from kanon_sql.spec import Requirement, Spec, read_yaml
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
@@ -20,10 +20,14 @@ from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.manifest_builder import choice_of
 from kanon_sql.verbs.plan import plan
-from kanon_sql.verbs.recoding import refuse_local
+from kanon_sql.verbs.preflight import (
+    fatal_warning_obstacles,
+    local_obstacles,
+    step_obstacles,
+    view_release_obstacles,
+)
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.steps import refuse_steps
-from kanon_sql.verbs.warnings import failed_by, refuse_fatal_warnings, warnings_of_planned
+from kanon_sql.verbs.warnings import failed_by, warnings_of_planned
 
 __all__ = ["DbtResult", "dbt"]
 
@@ -76,20 +80,7 @@ def dbt(
         UnsupportedError: dbt's package has no adapter for this engine.
         KanonError: whatever the search raises.
     """
-    refuse_steps(spec, "a dbt project")
-    refuse_forgotten(spec)
-    refuse_fatal_warnings(spec, "a dbt project")
-    refuse_local(
-        spec,
-        "dbt",
-        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
-        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
-        "declare it as a source)",
-    )
-    if engine.dialect.name not in ADAPTERS:
-        raise UnsupportedError(
-            f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
-        )
+    refuse(_obstacles(engine, spec))
     problems = [*_unfit(spec), *unfit_to_grow(spec, engine.dialect.name)]
     if source is not None and not _SOURCE.fullmatch(source):
         problems.append(Problem("--source: expected ref('model') or source('name', 'table')"))
@@ -184,6 +175,24 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
     if any(name.lower() == LEFT_OUT for name in named):
         yield Problem(
             f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one"
+        )
+
+
+def _obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
+    """What no project of dbt's holds."""
+    yield from step_obstacles(spec, "a dbt project")
+    yield from view_release_obstacles(spec)
+    yield from fatal_warning_obstacles(spec, "a dbt project")
+    yield from local_obstacles(
+        spec,
+        "dbt",
+        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
+        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
+        "declare it as a source)",
+    )
+    if engine.dialect.name not in ADAPTERS:
+        yield Obstacle(
+            f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_sql.disclosure.attacks import AN_EXTERNAL_TABLE, ON_REQUEST, methods
 from kanon_sql.engines import Deadline, Engine, Reporter, now
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import OpenTable, open_table, plain_source_of
 from kanon_sql.models import models_of
 from kanon_sql.spec import Spec, parse_table_name
@@ -23,9 +23,9 @@ from kanon_sql.verbs.evidence.result import Asked, Evidence, Made
 from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
+from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Cost, Result, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
-from kanon_sql.verbs.target_table import refuse_file
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
@@ -85,7 +85,7 @@ def evidence(
     started = time.perf_counter()
     parts = parse_table_name(table) if table is not None else spec.release
     if table is None:
-        refuse_file(spec, "evidence")
+        refuse(file_release_obstacles(spec, "evidence"))
     if parts is None:
         raise SpecError("release: missing; name the table that the evidence is about with --table")
     _refuse_misfits(external, external_is_sample, attacks, zip_population, zip_people)

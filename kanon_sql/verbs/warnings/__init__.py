@@ -17,7 +17,7 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.generalized import fully_generalized
-from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
+from kanon_sql.verbs.warnings.handling import failed_by, heeded
 from kanon_sql.verbs.warnings.linked import linked_rows
 from kanon_sql.verbs.warnings.named import identifiers_present, named_like_identifiers, unnamed_columns
 from kanon_sql.verbs.warnings.readers import readable_by_others
@@ -32,8 +32,6 @@ __all__ = [
     "linked_rows",
     "named_like_identifiers",
     "readable_by_others",
-    "refuse_fatal_warnings",
-    "refuse_to_fail",
     "warnings_of_plan",
     "warnings_of_planned",
     "warnings_of_release",

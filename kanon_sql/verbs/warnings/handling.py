@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kanon_sql.errors import UnsupportedError
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     Handled = Spec | CloakSpec | PerturbSpec | TableSpec
 
-__all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
+__all__ = ["failed_by", "heeded"]
 
 
 def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
@@ -43,26 +42,3 @@ def failed_by(spec: Handled, found: Sequence[Warned], *, on_any: bool) -> str | 
 
 def _codes(found: Sequence[Warned]) -> str:
     return ", ".join(dict.fromkeys(item.code for item in found))
-
-
-def refuse_fatal_warnings(spec: Spec, what: str) -> None:
-    """Refuse warnings that are errors where SQL is handed over, and no one looks for them.
-
-    Raises:
-        UnsupportedError: the spec has such.
-    """
-    if spec.warnings.fatal:
-        raise UnsupportedError(
-            f"warnings.{spec.warnings.fatal[0]}: {what} looks for no warnings, so none can be an error; leave it out, "
-            "or use kanon-sql anonymize"
-        )
-
-
-def refuse_to_fail(requirement: str, *, on_any: bool) -> None:
-    """Refuse to fail on warnings where none are looked for.
-
-    Raises:
-        UnsupportedError: it was asked for.
-    """
-    if on_any:
-        raise UnsupportedError(f"--fail-on-warning: with {requirement} no warnings are looked for; leave it out")

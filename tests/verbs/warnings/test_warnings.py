@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines.base import Engine, Meter
 from kanon_sql.evaluate import rollup
-from kanon_sql.parties.refusals import refuse_spec
+from kanon_sql.parties import party_obstacles
 from kanon_sql.report.github import github
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import result_schema
@@ -572,7 +572,7 @@ def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path:
     ):
         kanon_sql.render(fatal, "postgres", {"zip": 1, "age": 1})
     with pytest.raises(kanon_sql.errors.UnsupportedError, match="parties: warnings"):
-        refuse_spec(fatal)
+        kanon_sql.errors.refuse(party_obstacles(fatal))
 
 
 def test_the_hash_of_a_spec_without_them_stays() -> None:

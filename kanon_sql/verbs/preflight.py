@@ -1,0 +1,561 @@
+"""What cannot go together: every obstacle of a run, before its first statement.
+
+A rule looks at the spec, the options and what the engine declares of itself. It asks the database nothing, and finds
+obstacles or none. What only a statement tells (what stands under a release's name, what a ledger holds) is refused
+where that statement runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines import Engine
+from kanon_sql.errors import Obstacle, SpecError, UnsupportedError
+from kanon_sql.evaluate import (
+    Budget,
+    class_obstacles,
+    cut_obstacles,
+    matrix_obstacles,
+    overlap_obstacles,
+    record_obstacles,
+    search_obstacles,
+)
+from kanon_sql.frequency import width_obstacles
+from kanon_sql.models import model_obstacles, models_of
+from kanon_sql.recode import recoding_obstacles
+from kanon_sql.spec import Spec
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CloakSpec, PerturbSpec
+
+__all__ = [
+    "RULES",
+    "Options",
+    "fatal_warning_obstacles",
+    "file_release_obstacles",
+    "local_obstacles",
+    "obstacles",
+    "step_obstacles",
+    "view_release_obstacles",
+]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a verb is asked for besides its spec; each verb has some of these.
+
+    Attributes:
+        explain: say of every node how it was decided.
+        all_minimal: determine all k-minimal generalizations.
+        matrix: fetch the matrix of distance vectors.
+        bound: compute a lower bound on the loss of a local recoding.
+        details: count what a report shows.
+        distributions: count the rows of each label.
+        fail_on_warning: fail where there is a warning.
+        budget: when to end the search early.
+        preview: publish nothing, although the spec names a release.
+        compare: verify what stands under the release's name, and publish nothing.
+        table: the table to look at.
+        source: the table of other rows.
+        release: the name to publish under, in the place of the spec's.
+        node: the levels to write the statements of.
+        inserted: a table or query of new rows.
+        deleted: a table or query of rows that have left.
+        batch: a name for these rows.
+        verify_all: examine the whole release afterwards.
+    """
+
+    explain: bool = False
+    all_minimal: bool = False
+    matrix: bool = False
+    bound: bool = False
+    details: bool = False
+    distributions: bool = False
+    fail_on_warning: bool = False
+    budget: Budget | None = None
+    preview: bool = False
+    compare: bool = False
+    table: str | None = None
+    source: str | None = None
+    release: str | None = None
+    node: Mapping[str, int] | None = None
+    inserted: str | None = None
+    deleted: str | None = None
+    batch: str | None = None
+    verify_all: bool = False
+
+    @property
+    def limits_search(self) -> bool:
+        """Whether the search may end early."""
+        return self.budget is not None and (self.budget.seconds is not None or self.budget.statements is not None)
+
+
+Rule = Callable[[Engine, Any, Options], Iterable[Obstacle]]
+
+
+def obstacles(engine: Engine, spec: Any, verb: str, options: Options | None = None) -> Iterator[Obstacle]:
+    """Why a verb cannot do what it is asked for, as far as no statement is needed to know it.
+
+    Args:
+        engine: where it is to run.
+        spec: what it is to do; of the kind that the verb takes.
+        verb: its name, one of :data:`RULES`.
+        options: what else it is asked for; None for nothing else.
+    """
+    for rule in RULES[verb]:
+        yield from rule(engine, spec, options or Options())
+
+
+# --- Requirements and the search --------------------------------------------------------------
+
+
+def _looked_at(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Requirements that no look at a table decides."""
+    return model_obstacles(spec)
+
+
+def _searched(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """What no search finds, and no recoding makes."""
+    if any(model_obstacles(spec)):
+        return ()  # these are made without a search
+    if spec.recoding.is_full_domain:
+        return search_obstacles(engine, spec, models_of(spec))
+    return recoding_obstacles(engine, spec)
+
+
+def _nodes(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Nodes of a lattice, where none is searched."""
+    if options.explain and spec.search.of_intervals:
+        yield Obstacle(
+            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
+            "--show nodes out"
+        )
+    if options.matrix and spec.search.of_intervals:
+        yield Obstacle(
+            f"--show matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches "
+            "partitions; leave --show matrix out"
+        )
+    shown = (("nodes", options.explain), ("minimal", options.all_minimal), ("matrix", options.matrix))
+    for what in (name for name, asked in shown if asked):
+        yield from local_obstacles(
+            spec,
+            f"--show {what}",
+            "labels differ by class, or their levels by value, so that no node of a lattice is chosen",
+        )
+
+
+def local_obstacles(spec: Spec, what: str, why: str) -> Iterator[Obstacle]:
+    """A recoding that is not full-domain, where one level per column is needed.
+
+    Args:
+        spec: what was asked.
+        what: what cannot be done.
+        why: the reason.
+    """
+    if not spec.recoding.is_full_domain:
+        yield Obstacle(f"{what}: {why}; use recoding: full_domain")
+
+
+def _matrix(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """A matrix of distance vectors, where no vector is an outlier."""
+    return matrix_obstacles(models_of(spec)) if options.matrix and not any(model_obstacles(spec)) else ()
+
+
+def _bound(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """A lower bound on what labels of hierarchies lose, where others are released."""
+    if not options.bound:
+        return
+    if spec.recoding.is_full_domain:
+        why = "full_domain searches for its best node, proven or not"
+    elif spec.recoding.releases_ranges:
+        own = "mondrian" if spec.recoding.method == "mondrian" else "recoding.ranges"
+        why = f"the ranges of {own} are no labels of hierarchies"
+    elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
+        why = "a value with several parents has one of them only once it is chosen"
+    elif spec.recoding.method == "microaggregation":
+        why = "the numbers of microaggregation are no labels of hierarchies"
+    else:
+        return
+    yield Obstacle(
+        f"--show bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it "
+        "out, or use recoding: local without ranges"
+    )
+
+
+def _distributions(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Distributions that may not be shown: of rows without one label each at one level, or where more is promised."""
+    if not options.distributions:
+        return
+    if (special := spec.differential_privacy or spec.m_invariance) is not None:
+        yield Obstacle(
+            f"distributions: {special.name} promises more than exact counts of the source keep; leave distributions out"
+        )
+    elif spec.ledger is not None:
+        yield Obstacle(
+            "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "
+            "not; leave distributions out"
+        )
+    if not spec.recoding.is_full_domain:
+        yield Obstacle(
+            f"distributions: recoding: {spec.recoding.method} releases labels of several levels, which overlap; they "
+            "are for recoding: full_domain"
+        )
+    elif spec.search.of_intervals:
+        yield Obstacle(
+            f"distributions: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use "
+            "another algorithm"
+        )
+
+
+# --- Releases -----------------------------------------------------------------------------------
+
+
+def _named(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """A release without a name."""
+    if spec.publishes is None:
+        yield Obstacle(
+            "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}", SpecError
+        )
+
+
+def _written(what: str) -> Rule:
+    """A connection that cannot write.
+
+    Args:
+        what: what has to.
+    """
+
+    def rule(engine: Engine, spec: Any, options: Options) -> Iterator[Obstacle]:
+        if engine.read_only:
+            yield Obstacle(f"the connection to {engine.label} is read-only; {what} has to write", SpecError)
+
+    return rule
+
+
+def _released(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """A connection that cannot write, where the release is in the database."""
+    return () if spec.release_file is not None else _written("anonymize")(engine, spec, options)
+
+
+def _published(what: str) -> Rule:
+    """A connection that cannot write, where a table is to be published."""
+    writes = _written(what)
+
+    def rule(engine: Engine, spec: Any, options: Options) -> Iterable[Obstacle]:
+        publishes = spec.release is not None and not options.preview and not options.compare
+        return writes(engine, spec, options) if publishes else ()
+
+    return rule
+
+
+def _view(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """A guarded view, where it cannot be."""
+    if spec.release_view is None or any(model_obstacles(spec)):
+        return ()
+    from kanon_sql.release import view_obstacles  # all that writes and publishes, which a plan does without
+
+    return view_obstacles(engine, spec, models_of(spec))
+
+
+def _file(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """A file, where it cannot be."""
+    if spec.release_file is None:
+        return ()
+    from kanon_sql.release import file_obstacles
+
+    return file_obstacles(engine, spec)
+
+
+def _ledger(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """A ledger of releases that are compared, without a table to compare them in."""
+    if spec.ledger is not None and spec.differential_privacy is None and engine.scratch.mode == "inline":
+        yield Obstacle(
+            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none; "
+            "allow scratch tables (temp or schema)"
+        )
+
+
+def _state(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """A state, where it cannot be made, or where it is not known who may read it."""
+    if spec.state is None:
+        return
+    try:
+        engine.dialect.readers(spec.state)
+    except UnsupportedError as error:
+        yield Obstacle(str(error))
+    if engine.scratch.mode == "inline":
+        yield Obstacle(
+            "state: what is kept between runs is made of scratch tables, and the scratch mode 'inline' has none; "
+            "allow scratch tables (temp or schema)"
+        )
+
+
+def _private(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """What tells more of the rows than a differentially private release."""
+    if spec.differential_privacy is None:
+        return
+    if options.fail_on_warning:
+        yield Obstacle("--fail-on-warning: with differential_privacy no warnings are looked for; leave it out")
+    if options.all_minimal:
+        yield Obstacle("--show minimal: which generalizations are minimal is a figure of the rows; leave it out")
+    if options.details:
+        yield Obstacle(
+            "--output PATH.html: a report shows figures of the source, which differential_privacy does not cover; "
+            "leave it out"
+        )
+    if options.limits_search:
+        yield Obstacle(
+            "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
+            "leave max_seconds and max_statements out, and use --set timeout=SECONDS to end the run"
+        )
+    if engine.scratch.mode == "inline":
+        yield Obstacle(
+            "differential_privacy: a sample is drawn into scratch tables, and the scratch mode 'inline' has none; "
+            "allow scratch tables (temp or schema)"
+        )
+
+
+def _invariant(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """What is about the nodes of a lattice, or about classes of rows that all are a person's."""
+    if spec.m_invariance is None:
+        return
+    if options.all_minimal:
+        yield Obstacle(
+            "--show minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
+        )
+    if options.details:
+        yield Obstacle(
+            "--output PATH.html: a report compares the released rows with the source's, and with m_invariance some "
+            "belong to no person; leave it out"
+        )
+    if options.limits_search:
+        yield Obstacle(
+            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave max_seconds and "
+            "max_statements out, and use --set timeout=SECONDS to end the run"
+        )
+    if engine.scratch.mode == "inline":
+        yield Obstacle(
+            "m_invariance: classes are made in rounds of scratch tables, and the scratch mode 'inline' has none; allow "
+            "scratch tables (temp or schema)"
+        )
+
+
+def view_release_obstacles(spec: Spec) -> Iterator[Obstacle]:
+    """A spec of a view, where a table is made."""
+    if spec.release_view is not None:
+        yield Obstacle("release.view: kanon-sql anonymize alone publishes a guarded view; name a table here")
+
+
+def file_release_obstacles(spec: Spec, verb: str) -> Iterator[Obstacle]:
+    """A release that is a file, where a verb needs a table."""
+    if spec.release_file is not None:
+        yield Obstacle(f"release.file: {verb} needs the name of a table; anonymize alone publishes files", SpecError)
+
+
+# --- Releases that are there ------------------------------------------------------------------
+
+
+def _target(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """No table to look at, or a file on an engine that reads none."""
+    if options.table is not None or spec.release is not None:
+        return
+    if spec.release_file is None:
+        yield Obstacle("release: missing; name the table to check with --table", SpecError)
+    elif not engine.capabilities.files:
+        yield Obstacle(
+            f"release.file: {engine.dialect.name} reads no files; read {spec.release_file.file} with DuckDB, as "
+            "-d :memory: does"
+        )
+
+
+def _records(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Labels that a requirement compares with the source, and of which no hierarchy says what they are."""
+    if not any(model_obstacles(spec)):
+        yield from record_obstacles(spec, models_of(spec))
+        yield from width_obstacles(spec, models_of(spec))
+
+
+def _other_rows(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Other rows without a name to publish them under, or under the name of what is no table."""
+    if spec.state is not None:
+        yield Obstacle(
+            "state: a release that grows takes new rows by kanon-sql release refresh; leave the state out to apply",
+            SpecError,
+        )
+    if options.release is not None:
+        return
+    if options.source is not None:
+        yield Obstacle(
+            "release: missing; with another source, name the table to publish, so that the release that the recoding "
+            "was learned by is not replaced",
+            SpecError,
+        )
+    yield from view_release_obstacles(spec)
+    yield from file_release_obstacles(spec, "apply")
+    if spec.publishes is None and options.source is None:
+        yield Obstacle("release: missing; apply needs the name of the table to publish", SpecError)
+
+
+def _increments(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """New rows that nothing tells from others, or that may be taken twice."""
+    if spec.state is None:
+        yield Obstacle("state: missing; a release that grows needs it, such as state: {schema: kanon_state}", SpecError)
+    by_table = options.inserted is not None or options.deleted is not None
+    if not by_table and (spec.increments is None or spec.increments.watermark is None):
+        yield Obstacle(
+            "increments: there is no watermark, so nothing tells which rows are new; name one, or give the new rows as "
+            "a table: --inserted TABLE",
+            SpecError,
+        )
+    if by_table and options.batch is None:
+        yield Obstacle(
+            "batch: missing; name these rows, such as --batch 2026-11-25: by the name they are taken once, however "
+            "often they are given",
+            SpecError,
+        )
+    if options.batch is not None and not by_table:
+        yield Obstacle(
+            "batch: rows by a watermark are known by it; leave the name out, or give --inserted TABLE", SpecError
+        )
+    if options.verify_all and spec.unit is not None:
+        yield Obstacle(
+            "verify_all: the release does not say whose its rows are, so its classes cannot be counted in persons; "
+            "each of its batches was, before it was added",
+            SpecError,
+        )
+
+
+# --- Positions and perturbed rows ---------------------------------------------------------------
+
+
+def _compared(engine: Engine, spec: CloakSpec, options: Options) -> Iterator[Obstacle]:
+    """A published table to compare with, without a name, or together with a preview."""
+    if options.compare and options.preview:
+        yield Obstacle("preview shows what would be published, and check what was; give one of them", SpecError)
+    elif options.compare and spec.release is None:
+        yield Obstacle("release: missing; name the table to check", SpecError)
+
+
+def _cells(engine: Engine, spec: CloakSpec, options: Options) -> Iterator[Obstacle]:
+    """Cells of positions, without a table for them."""
+    if engine.scratch.mode == "inline":
+        yield Obstacle(
+            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables "
+            "(temp or schema)"
+        )
+
+
+def _masks(engine: Engine, spec: PerturbSpec, options: Options) -> Iterator[Obstacle]:
+    """Perturbed rows, without a table for them."""
+    if engine.scratch.mode == "inline" and engine.read_only:
+        yield Obstacle(
+            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs;"
+            " connect without read_only, or to an engine that lets readers make them",
+            SpecError,
+        )
+    elif engine.scratch.mode == "inline":
+        yield Obstacle(
+            "perturb: values are masked in scratch tables, and the scratch mode 'inline' has none; allow scratch "
+            "tables (temp or schema)"
+        )
+
+
+# --- SQL that is handed over --------------------------------------------------------------------
+
+
+def step_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
+    """Release steps and points, where SQL is handed over to be run elsewhere.
+
+    Args:
+        spec: what was asked.
+        what: what is written, such as ``a script``.
+    """
+    for name in spec.points:
+        yield Obstacle(
+            f"quasi_identifiers.{name}: {what} would read the source without its column of cells; use kanon-sql "
+            "anonymize, or name the cells in a source query"
+        )
+    if spec.steps is not None:
+        yield Obstacle(
+            f"steps: {what} would hold the key of the sample, or leave the steps out; use kanon-sql anonymize, or "
+            "do the steps in a source query"
+        )
+
+
+def fatal_warning_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
+    """Warnings that are errors, where SQL is handed over and nothing looks for them."""
+    if spec.warnings.fatal:
+        yield Obstacle(
+            f"warnings.{spec.warnings.fatal[0]}: {what} looks for no warnings, so none can be an error; leave it out, "
+            "or use kanon-sql anonymize"
+        )
+
+
+def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """What statements cannot be written of without a connection."""
+    yield from step_obstacles(spec, "a script")
+    if spec.follows_the_calendar:
+        yield Obstacle(
+            "release_year: a script is written once and runs later, perhaps in another year, and the spec's labels "
+            f"follow the calendar; write release_year: {spec.year} in the spec, and write a script once more each "
+            "year, or publish with kanon-sql anonymize",
+            SpecError,
+        )
+    yield from fatal_warning_obstacles(spec, "a script")
+    yield from local_obstacles(
+        spec, "render", "each round of such a recoding depends on what the data answered to the one before"
+    )
+    if spec.search.of_intervals and options.node:
+        yield Obstacle(
+            f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out", SpecError
+        )
+    for name, quasi_identifier in spec.quasi_identifiers.items():
+        if (never := quasi_identifier.hierarchy.never_in_script) is not None:
+            yield Obstacle(f"quasi_identifiers.{name}: {never}")
+
+
+def _script_models(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Requirements whose statements follow from what is in the tables."""
+    if any(model_obstacles(spec)):
+        return
+    models = models_of(spec)
+    if spec.search.of_intervals:
+        yield from cut_obstacles(spec, models)
+    yield from _view(engine, spec, options)
+    for requirement, model in zip(spec.privacy, models, strict=True):
+        yield from class_obstacles(model, requirement.name)
+        if model.penalizes_missing_persons:
+            yield Obstacle(
+                f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
+                "population has; use anonymize, or ask for delta_max alone"
+            )
+        if model.hierarchy is not None and not model.hierarchy.hierarchy.fixed_height:
+            yield Obstacle(
+                f"{model.label}: the height of its hierarchy, by which distances are divided, follows from the "
+                "values, and a script does not know them without a connection; write the hierarchy as a tree or "
+                "a file, or use anonymize"
+            )
+        if model.uses_label_width:
+            yield Obstacle(
+                f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
+                "know that without a connection; use anonymize, or ask for no_attack"
+            )
+    yield from overlap_obstacles(spec, models)
+
+
+RULES: Mapping[str, tuple[Rule, ...]] = {
+    "plan": (_nodes, _bound, _distributions, _looked_at, _matrix, _searched),
+    "anonymize": (
+        _named, _nodes, _released, _distributions, _private, _invariant, _view, _file, _ledger, _state, _searched,
+    ),
+    "check": (_looked_at, _target, _records),
+    "apply": (_other_rows, _written("apply"), _ledger),
+    "refresh": (_increments, _written("refresh"), _state),
+    "tabulate": (_published("publishing a table"),),
+    "cloak": (_compared, _published("publishing a release"), _cells),
+    "perturb": (_published("publishing rows"), _masks),
+    "render": (_script, _looked_at, _script_models),
+}  # fmt: skip
+"""What every verb looks for, in the order of messages."""

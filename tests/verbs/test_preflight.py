@@ -1,0 +1,257 @@
+"""Obstacles of a run: all of them in one error, before its first statement, and each alone in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.engines import DryEngine
+from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, refuse
+from kanon_sql.verbs.preflight import RULES, Options, obstacles
+from tests.conftest import Database
+from tests.support.private_releases import asked
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "people",
+    "release": "people_release",
+    "quasi_identifiers": {"age": {"intervals": [10, 20]}, "zip": {"prefix": [3]}},
+    "sensitive": ["illness"],
+    "privacy": [{"k_anonymity": 2}],
+}
+LOCAL = {"recoding": "local"}
+CUTS = {"search": {"algorithm": "k_optimize"}}
+VIEW = {"release": {"view": "people_view", "accept_sequence_risk": True}, "sensitive": []}
+FILE = {"release": {"file": "out.csv"}, "sensitive": []}
+STATE = {"state": "kanon_state"}
+POSITIONS: dict[str, Any] = {
+    "version": 1,
+    "kind": "positions",
+    "source": "people",
+    "release": "people_release",
+    "unit": "id",
+    "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
+    "k": 2,
+}
+CELLS: dict[str, Any] = {
+    "version": 1,
+    "kind": "table",
+    "source": "people",
+    "release": "people_release",
+    "dimensions": {"zip": None},
+    "rules": {"threshold": 2},
+}
+ROWS: dict[str, Any] = {
+    "version": 1,
+    "kind": "perturbed",
+    "source": "people",
+    "release": "people_release",
+    "key": "id",
+    "perturb": {"age": {"noise": 0.5}},
+}
+
+
+def spec_of(changes: dict[str, Any]) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict({key: value for key, value in {**SPEC, **changes}.items() if value is not None})
+
+
+def opened(*, scratch: str = "temp", read_only: bool = False) -> Any:
+    """A database without any table: a statement about the source would fail."""
+    engine = kanon_sql.connect(duckdb.connect(), scratch=scratch)
+    if read_only:
+        engine.read_only = True  # type: ignore[misc]
+    return engine
+
+
+def found(verb: str, spec: Any, *, engine: Any = None, **options: Any) -> list[str]:
+    return [item.message for item in obstacles(engine or opened(), spec, verb, Options(**options))]
+
+
+# --- All at once ------------------------------------------------------------------------------
+
+
+def never(*_: Any) -> Any:
+    raise AssertionError("a run was begun")
+
+
+@pytest.mark.parametrize(
+    ("verb", "spec", "options", "parts"),
+    [
+        (
+            kanon_sql.anonymize,
+            spec_of({"release": None, **LOCAL}),
+            {"all_minimal": True, "distributions": True},
+            ["release: missing", "--show minimal: labels differ", "distributions: recoding: local"],
+        ),
+        (
+            kanon_sql.anonymize,
+            asked(),
+            {"all_minimal": True, "details": True, "fail_on_warning": True},
+            ["--fail-on-warning", "--show minimal: which generalizations", "--output PATH.html"],
+        ),
+        (
+            kanon_sql.plan,
+            spec_of(LOCAL),
+            {"explain": True, "matrix": True, "distributions": True},
+            ["--show nodes", "--show matrix", "distributions: recoding: local"],
+        ),
+        (
+            kanon_sql.refresh,
+            spec_of({"unit": "id"}),
+            {"deleted": "gone", "verify_all": True},
+            ["state: missing", "batch: missing", "verify_all"],
+        ),
+    ],
+)
+def test_three_obstacles_are_one_error_of_three_lines_before_any_statement(
+    monkeypatch: pytest.MonkeyPatch, verb: Callable[..., Any], spec: Any, options: dict[str, Any], parts: list[str]
+) -> None:
+    engine = opened()
+    monkeypatch.setattr(engine, "run", never)
+    with pytest.raises((SpecError, UnsupportedError)) as raised:
+        verb(engine, spec, **options)
+    lines = str(raised.value).splitlines()
+    assert [line.startswith(part) for line, part in zip(lines, parts, strict=True)] == [True] * 3
+    assert list(engine.meter.log) == []
+
+
+def test_an_error_has_the_class_of_the_first_obstacle_and_each_message_once() -> None:
+    of_spec, unsupported = Obstacle("one; leave it out", SpecError), Obstacle("two; leave it out")
+    with pytest.raises(SpecError) as raised:
+        refuse([of_spec, unsupported, of_spec])
+    assert [problem.message for problem in raised.value.problems] == [of_spec.message, unsupported.message]
+    with pytest.raises(UnsupportedError) as other:
+        refuse([unsupported, of_spec])
+    assert str(other.value) == "two; leave it out\none; leave it out"
+    refuse([])
+
+
+def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from kanon_sql.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yml").write_text(
+        "version: 1\nsource: people\nquasi_identifiers: {age: {intervals: [10]}}\n"
+        "privacy: [k_anonymity: 2]\nrecoding: local\n",
+        encoding="utf-8",
+    )
+    duckdb.connect(str(tmp_path / "a.duckdb")).close()
+    done = CliRunner().invoke(app, ["anonymize", "spec.yml", "-d", "a.duckdb", "--show", "minimal"])
+    assert done.exit_code == 2
+    assert "release: missing; anonymize needs the name" in done.output
+    assert "--show minimal: labels differ by class" in done.output
+
+
+# --- Each alone -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verb", "changes", "options", "message"),
+    [
+        ("plan", CUTS, {"explain": True}, "only a lattice can be explained node by node, and k_optimize"),
+        ("plan", LOCAL, {"all_minimal": True}, "--show minimal: labels differ by class, or their levels by value"),
+        ("plan", {}, {"bound": True}, "--show bound: it says what labels of hierarchies that differ by class lose"),
+        ("plan", {"recoding": "mondrian"}, {"bound": True}, "--show bound: it says what labels"),
+        ("plan", CUTS, {"distributions": True}, "distributions: k_optimize chooses intervals"),
+        ("plan", {"ledger": "ledger"}, {"distributions": True}, "distributions: releases of a ledger are judged"),
+        (
+            "plan",
+            {"privacy": [{"t_closeness": {"t": 0.2, "attribute": "illness"}}]},
+            {"matrix": True},
+            "--show matrix: an outlier is a vector of fewer than k rows",
+        ),
+        ("anonymize", {"release": None}, {}, "release: missing; anonymize needs the name of the table to publish"),
+        (
+            "anonymize",
+            {
+                "privacy": [
+                    {"k_anonymity": {"k": 2, "quasi_identifiers": ["age"]}},
+                    {"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}},
+                ],
+                "suppression": {"max_share": 0.1},
+            },
+            {},
+            "k_anonymity: neither of the sets age and zip contains the other",
+        ),
+        ("check", {"release": None}, {}, "release: missing; name the table to check with --table"),
+        ("apply", {}, {"source": "others"}, "release: missing; with another source, name the table to publish"),
+        ("apply", {"release": None}, {}, "release: missing; apply needs the name of the table to publish"),
+        ("apply", VIEW, {}, "release.view: kanon-sql anonymize alone publishes a guarded view"),
+        ("apply", FILE, {}, "release.file: apply needs the name of a table; anonymize alone publishes files"),
+        ("apply", STATE, {}, "state: a release that grows takes new rows by kanon-sql release refresh"),
+        ("refresh", STATE, {}, "increments: there is no watermark"),
+        ("refresh", STATE, {"inserted": "new"}, "batch: missing; name these rows"),
+        ("refresh", {"increments": {"watermark": "at"}, **STATE}, {"batch": "b"}, "batch: rows by a watermark"),
+        ("render", LOCAL, {}, "render: each round of such a recoding depends"),
+        ("render", CUTS, {"node": {"age": 1}}, "node: k_optimize chooses intervals of the values, not levels"),
+        ("render", {"warnings": {"inconsistent_spelling": "error"}}, {}, "warnings.inconsistent_spelling: a script"),
+    ],
+)  # fmt: skip
+def test_a_rule_alone_is_one_message(verb: str, changes: dict[str, Any], options: dict[str, Any], message: str) -> None:
+    (only,) = found(verb, spec_of(changes), **options)
+    assert only.startswith(message)
+    assert "\n" not in only
+
+
+@pytest.mark.parametrize(
+    ("verb", "spec", "message"),
+    [
+        ("anonymize", spec_of({}), "read-only; anonymize has to write"),
+        ("apply", spec_of({}), "read-only; apply has to write"),
+        ("refresh", spec_of({"increments": {"watermark": "at"}, **STATE}), "read-only; refresh has to write"),
+        ("tabulate", kanon_sql.TableSpec.from_dict(CELLS), "read-only; publishing a table has to write"),
+        ("cloak", kanon_sql.CloakSpec.from_dict(POSITIONS), "read-only; publishing a release has to write"),
+        ("perturb", kanon_sql.PerturbSpec.from_dict(ROWS), "read-only; publishing rows has to write"),
+    ],
+)
+def test_what_writes_is_refused_on_a_read_only_connection(verb: str, spec: Any, message: str) -> None:
+    (only,) = found(verb, spec, engine=opened(read_only=True))
+    assert only.endswith(message)
+    assert found(verb, spec) == []
+    if verb in ("tabulate", "cloak", "perturb"):
+        assert found(verb, spec, engine=opened(read_only=True), preview=True) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "spec", "message"),
+    [
+        ("anonymize", spec_of(LOCAL), "recoding: local keeps its partitions in scratch tables"),
+        ("anonymize", spec_of({"search": {"algorithm": "incognito", "variant": "cube"}}), "search.variant: cube"),
+        ("anonymize", spec_of({"ledger": "ledger"}), "ledger: releases are compared in a scratch table"),
+        ("anonymize", spec_of(STATE), "state: what is kept between runs is made of scratch tables"),
+        ("anonymize", asked(), "differential_privacy: a sample is drawn into scratch tables"),
+        ("cloak", kanon_sql.CloakSpec.from_dict(POSITIONS), "cloak keeps its cells in scratch tables"),
+        ("perturb", kanon_sql.PerturbSpec.from_dict(ROWS), "perturb: values are masked in scratch tables"),
+    ],
+)  # fmt: skip
+def test_what_needs_scratch_tables_is_refused_without_them(verb: str, spec: Any, message: str) -> None:
+    (only,) = found(verb, spec, engine=opened(scratch="inline"))
+    assert only.startswith(message)
+    assert found(verb, spec) == []
+
+
+def test_what_an_engine_has_not_is_refused() -> None:
+    snowflake = DryEngine("snowflake", ())
+    assert [item[:24] for item in found("anonymize", spec_of(VIEW), engine=snowflake)] == ["release.view: snowflake:"]
+    assert found("anonymize", spec_of(FILE), engine=snowflake)[0].startswith("release.file: snowflake writes no files")
+    assert found("check", spec_of(FILE), engine=snowflake)[0].startswith("release.file: snowflake reads no files")
+    assert any(item.startswith("state: who may read") for item in found("anonymize", spec_of(STATE), engine=snowflake))
+
+
+def test_verbs_without_obstacles_have_none(database: Database) -> None:
+    plain = {verb: spec_of({}) for verb in ("plan", "anonymize", "check", "apply", "render")}
+    plain["refresh"] = spec_of({"increments": {"watermark": "at"}, **STATE})
+    others = {
+        "tabulate": kanon_sql.TableSpec.from_dict(CELLS),
+        "cloak": kanon_sql.CloakSpec.from_dict(POSITIONS),
+        "perturb": kanon_sql.PerturbSpec.from_dict(ROWS),
+    }
+    assert {verb: found(verb, spec, engine=database.engine) for verb, spec in (plain | others).items()} == {
+        verb: [] for verb in RULES
+    }
