@@ -37,8 +37,11 @@ _TITLES = {
     "Spec": "At the top",
     "Source": "source",
     "QuasiIdentifier": "quasi_identifiers",
+    "Point": "quasi_identifiers: point",
     "Suppression": "suppression",
     "SearchOptions": "search",
+    "Prices": "search: prices",
+    "RecodingOptions": "recoding",
     "LedgerOptions": "ledger",
     "ReleaseSteps": "steps",
     "ReleaseFile": "release: a file",
@@ -46,6 +49,10 @@ _TITLES = {
     "Utility": "utility",
     "SampleStep": "steps: sample",
     "ColumnStep": "steps: columns",
+    "IncrementOptions": "increments",
+    "WarningOptions": "warnings",
+    "LevelSearch": "differential_privacy: search",
+    "Total": "differential_privacy: total",
 }
 """Model -> the key under which it is written."""
 
@@ -107,7 +114,8 @@ def _row(part: type[Part], name: str, schema: Mapping[str, Any], about: Mapping[
         raise ValueError(f"{part.__name__}.{name} is not described")
     # What one kind of hierarchy must have is left out with the kind.
     required = field.is_required() and field in part.model_fields.values()
-    default = "required" if required else "none" if field.is_required() else _default(field.get_default())
+    left_out = field.is_required() or field.default_factory is not None
+    default = "required" if required else "none" if left_out else _default(field.get_default())
     cells = (_code(name), f"{text[0].upper()}{text[1:].rstrip('.')}.", _takes(schema), default)
     return f"| {' | '.join(cells)} |"
 
@@ -124,7 +132,7 @@ def _takes(schema: Mapping[str, Any]) -> str:
     """What may be written, in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return f"[{_TITLES[name]}](#{_TITLES[name]})" if name in _TITLES else "a requirement"
+        return f"[{_TITLES[name]}](#{_anchor(_TITLES[name])})" if name in _TITLES else "a requirement"
     if "enum" in schema:
         return ", ".join(_code(str(value)) for value in schema["enum"])
     if "const" in schema:
@@ -146,6 +154,11 @@ def _takes(schema: Mapping[str, Any]) -> str:
     if kind in ("integer", "number"):
         return _numbers("a whole number" if kind == "integer" else "a number", schema)
     return {"string": "text", "boolean": "`true`, `false`"}[str(kind)]
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a section, as the site makes it of the title."""
+    return re.sub(r"[^\w]+", "-", title.lower())
 
 
 def _numbers(words: str, schema: Mapping[str, Any]) -> str:

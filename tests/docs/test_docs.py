@@ -370,6 +370,9 @@ def test_every_key_of_the_spec_is_in_its_reference() -> None:
     kinds = set(HIERARCHIES.values())  # whose keys are those of a quasi-identifier
     assert set(listed) | others | kinds == set(below(Part)), "a model that the walk through the fields does not find"
     assert "None" not in shown
+    assert "Undefined" not in shown
+    anchors = {re.sub(r"[^\w]+", "-", title.lower()) for title in sections}
+    assert set(re.findall(r"\]\(#([^)]*)\)", shown)) <= anchors
 
 
 def test_every_verb_and_option_is_in_the_reference_of_the_command_line() -> None:
