@@ -9,200 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 
 import kanon_sql
 from kanon_sql.engines.backends.mysql import may_see_triggers
-from kanon_sql.engines.base import Scratch
-from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.relational import RelationalEngine
 from kanon_sql.engines.stage import Stage
-from kanon_sql.errors import KanonError, SpecError, VerificationError
+from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.sql.statement import Statement
-from tests.servers import subject_of
-
-ROWS = [(f"{letter}{number % 2}", f"d{number % 3}") for letter in "ab" for number in range(6)] + [("c9", "rare")]
-SHOWN = Counter({("a*", f"d{number}"): 2 for number in range(3)}) + Counter(
-    {("b*", f"d{number}"): 2 for number in range(3)}
-)
-"""What a release may show: the one row of c is a class of one, and is suppressed."""
-
-SPEC: dict[str, Any] = {
-    "version": 1,
-    "source": "secret.people",
-    "release": "open.released",
-    "quasi_identifiers": {"q": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}},
-    "sensitive": ["s"],
-    "privacy": [{"k_anonymity": 3}],
-    "suppression": {"max_rows": 1},
-}
-
-
-class Role:
-    """A connection of one role, in autocommit mode."""
-
-    def __init__(self, url: str) -> None:
-        # A table that is another one under its name would not be read by a plan that was kept for it.
-        options = {"prepare_threshold": None} if str(url).startswith("postgresql") else {}
-        self._engine = sqlalchemy.create_engine(
-            url, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=options
-        )
-        self._connection = self._engine.connect().execution_options(no_parameters=True)
-
-    def execute(self, sql: str) -> None:
-        self._connection.exec_driver_sql(sql).close()
-
-    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in self._connection.exec_driver_sql(sql).fetchall()]
-
-    def tries(self, *statements: str) -> None:
-        for sql in statements:
-            with suppress(DBAPIError):
-                self.execute(sql)
-
-    def close(self) -> None:
-        self._connection.close()
-        self._engine.dispose()
-
-
-@dataclass
-class Server:
-    """A database with a source that the anonymizing role may read, and a schema in which both may create."""
-
-    subject: Any
-    url: str
-    spy: Role
-    tables: str
-    """What lists the tables that the spy may see: schema and name."""
-    seen: dict[tuple[str, str], Counter[tuple[Any, ...]]] = field(default_factory=dict)
-    polls: int = 0
-    found: int = 0
-
-    @property
-    def name(self) -> str:
-        return str(self.subject.name)
-
-    def look(self) -> None:
-        """Read whatever may be read, and keep the fullest answer of each table."""
-        self.polls += 1
-        for schema, table in self.spy.fetch(self.tables):
-            name = self.subject.dialect.relation((schema, table))
-            with suppress(DBAPIError):
-                rows = Counter(self.spy.fetch(f"SELECT * FROM {name}"))
-                self.found += 1
-                self.seen[schema, table] = self.seen.get((schema, table), Counter()) | rows
-
-    def plant(self) -> None:
-        """Try to have code run by whoever uses the tables that there are."""
-        if self.name != "postgres":
-            for schema, table in self.spy.fetch(self.tables):
-                self.spy.tries(
-                    f"CREATE TRIGGER {schema}.t_{table} BEFORE INSERT ON {schema}.{table} FOR EACH ROW "
-                    "INSERT INTO open.loot SELECT s FROM secret.people"
-                )
-            return
-        for schema, table in self.spy.fetch(self.tables):
-            name = self.subject.dialect.relation((schema, table))
-            self.spy.tries(
-                f"CREATE TRIGGER steal BEFORE INSERT OR UPDATE OR DELETE ON {name} FOR EACH ROW EXECUTE FUNCTION "
-                "open.steal()",
-                f"CREATE RULE swallow AS ON INSERT TO {name} DO INSTEAD NOTHING",
-                f"CREATE TABLE open.part () INHERITS ({name})",
-                f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
-                f"CREATE TABLE open.refers (run_id text REFERENCES {name})",
-            )
-
-    @property
-    def stolen(self) -> list[tuple[Any, ...]]:
-        return list(self.subject.fetch("SELECT * FROM open.loot"))
-
-    def clear(self) -> None:
-        """As it was before any run."""
-        for kind, name in self.subject.fetch(
-            "SELECT table_type, table_name FROM information_schema.tables WHERE table_schema = 'open' "
-            "AND table_name <> 'loot'"
-        ):
-            what = "VIEW" if kind == "VIEW" else "TABLE"
-            cascade = " CASCADE" if self.name == "postgres" else ""
-            self.subject.execute(f"DROP {what} IF EXISTS open.{self.subject.dialect.quote(name)}{cascade}")
-        self.subject.execute("DELETE FROM open.loot")
-        self.seen.clear()
-        self.polls = self.found = 0
-
-    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.Result:
-        with kanon_sql.connect(self.url) as engine:
-            return kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(spec or SPEC))
-
-
-def postgres_of(subject: Any) -> Server:
-    for sql in (
-        "CREATE SCHEMA secret", "CREATE SCHEMA open", "CREATE TABLE secret.people (q text, s text)",
-        f"INSERT INTO secret.people VALUES {', '.join(map(str, ROWS))}",
-        "CREATE TABLE open.loot (what text)", "GRANT INSERT ON open.loot TO PUBLIC",
-        "CREATE ROLE anonymizer LOGIN PASSWORD 'own'", "CREATE ROLE spy LOGIN PASSWORD 'other'",
-        "GRANT USAGE ON SCHEMA secret TO anonymizer", "GRANT SELECT ON secret.people TO anonymizer",
-        "GRANT USAGE, CREATE ON SCHEMA open TO anonymizer, spy",
-        "ALTER DEFAULT PRIVILEGES FOR ROLE anonymizer GRANT SELECT ON TABLES TO PUBLIC",
-        "ALTER DEFAULT PRIVILEGES FOR ROLE anonymizer IN SCHEMA open GRANT ALL ON TABLES TO spy WITH GRANT OPTION",
-    ):  # fmt: skip
-        subject.execute(sql)
-    url = sqlalchemy.make_url(subject.url)
-    own, other = (
-        url.set(username=role, password=password).render_as_string(hide_password=False)
-        for role, password in (("anonymizer", "own"), ("spy", "other"))
-    )
-    spy = Role(other)
-    spy.execute("SET lock_timeout = '20ms'")  # the run, whose thread this is, would never let go
-    spy.execute(
-        "CREATE FUNCTION open.steal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        "BEGIN INSERT INTO open.loot SELECT s FROM secret.people; EXCEPTION WHEN OTHERS THEN NULL; END; "
-        "IF tg_op = 'DELETE' THEN RETURN old; END IF; RETURN new; END $$"
-    )
-    spy.execute("GRANT EXECUTE ON FUNCTION open.steal() TO PUBLIC")
-    return Server(
-        subject, own, spy,
-        "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-        "WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
-        "AND c.relname <> 'loot'",
-    )  # fmt: skip
-
-
-def mariadb_of(subject: Any) -> Server:
-    for sql in (
-        "CREATE DATABASE secret", "CREATE DATABASE open", "CREATE TABLE secret.people (q VARCHAR(9), s VARCHAR(9))",
-        f"INSERT INTO secret.people VALUES {', '.join(map(str, ROWS))}", "CREATE TABLE open.loot (what TEXT)",
-        "CREATE USER anonymizer@localhost IDENTIFIED BY 'own'", "CREATE USER spy@localhost IDENTIFIED BY 'other'",
-        "GRANT SELECT ON secret.people TO anonymizer@localhost", "GRANT ALL ON open.* TO anonymizer@localhost",
-        "GRANT ALL ON open.* TO spy@localhost",
-    ):  # fmt: skip
-        subject.execute(sql)
-    spy = Role(subject.server.url("spy", "other", "open"))
-    spy.execute("SET lock_wait_timeout = 1")
-    return Server(
-        subject, subject.server.url("anonymizer", "own", "open"), spy,
-        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema IN ('open', 'secret') "
-        "AND table_name <> 'loot'",
-    )  # fmt: skip
-
-
-MADE: dict[str, Callable[[Any], Server]] = {"postgres": postgres_of, "mariadb": mariadb_of}
-
-
-@contextmanager
-def server_of(name: str) -> Iterator[Server]:
-    with subject_of(name) as subject:
-        found = MADE[name](subject)
-        try:
-            yield found
-        finally:
-            found.spy.close()
+from tests.support.other_roles import AGES, KEPT, MADE, SEQUENCE, SHOWN, SPEC, Role, Server, codes, server_of
 
 
 @pytest.fixture(
@@ -278,33 +97,6 @@ def test_a_rendered_script_shows_a_second_role_nothing_but_what_is_published(ser
         own.close()
     only_published(server, passed=True)
     assert Counter(server.spy.fetch("SELECT * FROM open.released")) == SHOWN
-
-
-@pytest.mark.xdist_group("clickhouse")
-@pytest.mark.parametrize("release", ["released", "apart.released"])
-@pytest.mark.slow
-def test_a_rendered_script_for_clickhouse_shows_nothing_but_what_is_published(release: str) -> None:
-    """What another user with SELECT on the databases would see before each statement; chDB has one user."""
-    with subject_of("clickhouse") as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
-        subject.execute("CREATE DATABASE apart")
-        spec = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": release})
-        seen: list[Counter[Any]] = []
-        with subject.connect() as engine:
-            for statement in kanon_sql.render(spec, "clickhouse", {"q": 1}).statements:
-                if statement.name == "release/manifest/create":
-                    assert not seen, "it is verified, and stood nowhere until now"
-                engine.execute(statement)
-                seen += [
-                    Counter(subject.fetch(f"SELECT * FROM {database}.{name}"))
-                    for database, name in subject.fetch(
-                        "SELECT database, name FROM system.tables WHERE database IN ('default', 'apart') "
-                        "AND name <> 'people' AND NOT startsWith(name, 'kanon_sql_') AND NOT is_temporary"
-                    )
-                ]
-        assert seen
-        assert all(rows == SHOWN for rows in seen)
-        assert Counter(subject.fetch(f"SELECT q, s FROM {release}")) == SHOWN
 
 
 def test_a_second_role_in_mariadb_may_add_triggers_and_stops_the_run(
@@ -406,53 +198,20 @@ def test_mariadb_refuses_a_scratch_schema_of_others() -> None:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
 
 
-@pytest.mark.xdist_group("clickhouse")
-def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """chDB has one user, so what a server's catalog would say of others is put in."""
-    with subject_of("clickhouse") as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
-        subject.execute("CREATE DATABASE apart")
-        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": "released"})
-        with subject.connect(scratch="schema:apart") as engine:
-            engine._has_users = True  # type: ignore[attr-defined]
-            for says, words in (
-                ("SELECT 2", "2 other users or roles may read"),
-                ("SELECT count() FROM apart.nothing", "this user cannot see who else may read"),
-            ):
-                monkeypatch.setattr(type(engine.dialect), "readers", lambda *_, says=says: says)
-                with pytest.raises(SpecError, match=rf"scratch: {words} .*apart.*GRANT SHOW ACCESS"):
-                    kanon_sql.anonymize(engine, asked)
-                assert not subject.fetch("SELECT name FROM system.tables WHERE database = 'apart'")
-            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 0")
-            assert kanon_sql.anonymize(engine, asked).passed
-
-
-AGES = [(number, 20 + number, "fg"[number % 2]) for number in range(12)]
-"""Whose, how old, and what they have."""
-CUTS: dict[str, Any] = {
-    "version": 1, "source": "secret.ages", "release": "open.released", "quasi_identifiers": {"age": None},
-    "recoding": {"method": "mondrian", "save_as": "learned"}, "privacy": [{"k_anonymity": 3}],
-}  # fmt: skip
-SEQUENCE: dict[str, Any] = {
-    "version": 1, "source": "secret.ages", "release": "open.sequence", "unit": "who",
-    "quasi_identifiers": {"age": {"intervals": [10]}}, "sensitive": ["s"],
-    "privacy": [{"m_invariance": {"attribute": "s", "m": 2, "history": "past"}}],
-}  # fmt: skip
-KEPT = {"cuts": (CUTS, "learned", "values of the source"), "history": (SEQUENCE, "past", "persons and their values")}
-
-
-def codes(result: kanon_sql.Result) -> list[str]:
-    return [item.code for item in result.warnings]
-
-
 PEOPLE = [(i, "ab"[i % 2] + str(i % 3), f"d{i % 3}", 20 + i % 7, i % 4 + 0.5, i % 3 + 0.5) for i in range(48)]
 PEOPLE += [(48, "c9", "rare", 99, 7.5, 7.5)]
+
+
 MORE = {"version": 1, "source": "secret.more"}
+
+
 LOCAL = {
     **MORE, "release": "open.released", "quasi_identifiers": {"q": {"prefix": [1]}, "n": {"intervals": [5, 10]}},
     "sensitive": ["s"], "privacy": [{"k_anonymity": 4}], "suppression": {"max_share": 0.2},
     "warnings": {"kept_reveals_quasi_identifier": "allow"},
 }  # fmt: skip
+
+
 GROWING = {**LOCAL, "state": "kanon_state", "recoding": "full_domain"}
 
 
@@ -652,23 +411,6 @@ def test_mariadb_says_that_others_may_read_what_is_kept(server: Server, what: st
         server.subject.execute("GRANT ALL ON open.* TO spy@localhost")
 
 
-@pytest.mark.parametrize("what", KEPT)
-@pytest.mark.xdist_group("clickhouse")
-def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """chDB has one user, so what a server's catalog would say of others is put in."""
-    asked, table, _ = KEPT[what]
-    with subject_of("clickhouse") as subject:
-        subject.table("ages", {"who": "integer", "age": "integer", "s": "text"}, AGES)
-        spec = kanon_sql.Spec.from_dict({**asked, "source": "ages", "release": "released"})
-        with subject.connect() as engine:
-            assert codes(kanon_sql.anonymize(engine, spec)) == [], "there are no users"
-            engine._has_users = True  # type: ignore[attr-defined]
-            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 2")
-            (warned,) = kanon_sql.anonymize(engine, spec).warnings
-            assert warned.code == "readable_by_others"
-            assert warned.message.startswith(f"{table}: 2 other users or roles may read the schema that it stands in")
-
-
 def test_what_holds_no_values_of_the_source_is_kept_without_a_warning(server: Server) -> None:
     """Levels, and the classes of a release."""
     server.clear()
@@ -677,209 +419,6 @@ def test_what_holds_no_values_of_the_source_is_kept_without_a_warning(server: Se
         result = server.run(asked)
         assert result.passed
         assert "readable_by_others" not in codes(result)
-
-
-OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}
-
-
-@pytest.mark.xdist_group("clickhouse")
-@pytest.mark.parametrize(("release", "says"), [("released", "hidden"), ("apart.released", "others")])
-def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
-    monkeypatch: pytest.MonkeyPatch, release: str, says: str
-) -> None:
-    """What another user with SELECT on the databases would see before each statement; chDB has one user."""
-    with subject_of("clickhouse") as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
-        subject.execute("CREATE DATABASE apart")
-        (sent, fetched), seen = (ClickHouseEngine._run, ClickHouseEngine._rows), dict[str, Counter[Any]]()
-        fails, statements = False, 0
-
-        def look() -> None:
-            nonlocal statements
-            statements += 1
-            for database, name in subject.fetch(
-                "SELECT database, name FROM system.tables WHERE database IN ('default', 'apart') AND name <> 'people' "
-                "AND NOT startsWith(name, 'kanon_sql_') AND NOT is_temporary"
-            ):
-                seen[name] = seen.get(name, Counter()) | Counter(subject.fetch(f"SELECT * FROM {database}.{name}"))
-
-        def run(self: Any, sql: str) -> None:
-            look()
-            sent(self, sql)
-
-        def rows(self: Any, sql: str, limit: int) -> Any:
-            look()
-            return fetched(self, sql, limit)
-
-        verify = write._verify
-
-        def verified(*given: Any, **named: Any) -> Any:
-            assert not any(ours(name) for name in seen), "nothing was there until now"
-            if fails:
-                raise VerificationError("verification: this one fails")
-            return verify(*given, **named)
-
-        def ours(name: str) -> bool:
-            return name.endswith("_release")
-
-        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": release})
-        with subject.connect() as engine:
-            engine._has_users = True  # type: ignore[attr-defined]
-            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: OTHERS[says])
-            monkeypatch.setattr(ClickHouseEngine, "_run", run)
-            monkeypatch.setattr(ClickHouseEngine, "_rows", rows)
-            monkeypatch.setattr(write, "_verify", verified)
-            for fails in (True, False, False):
-                seen.clear()
-                statements = 0
-                if fails:
-                    with pytest.raises(VerificationError, match="this one fails"):
-                        kanon_sql.anonymize(engine, asked)
-                    assert not any(ours(name) for name in seen)
-                else:
-                    assert kanon_sql.anonymize(engine, asked).passed
-                    assert Counter(subject.fetch(f"SELECT q, s FROM {release}")) == SHOWN
-                assert statements > 20
-                assert all(found <= SHOWN for found in seen.values())
-                left = subject.fetch("SELECT name FROM system.tables WHERE name LIKE 'kanon\\_%\\_release'")
-                assert left == [] == list(subject.fetch("SELECT * FROM kanon_sql_scratch" if release == "released" else
-                                                        "SELECT * FROM apart.kanon_sql_scratch"))  # fmt: skip
-
-
-@pytest.mark.xdist_group("clickhouse")
-def test_clickhouse_without_a_session_refuses_a_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client of a user's that has no session keeps no temporary table."""
-    with subject_of("clickhouse") as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
-        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": "released"})
-        with subject.connect() as engine:
-            engine._has_users = True  # type: ignore[attr-defined]
-            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 1")
-            monkeypatch.setattr(type(engine), "_find_scratch", lambda _: Scratch("inline", (), "no session"))
-            with pytest.raises(SpecError, match=r"release: 1 other users or roles may read .default.*session_id"):
-                kanon_sql.anonymize(engine, asked)
-            made = subject.fetch("SELECT name FROM system.tables WHERE database = 'default' ORDER BY name")
-            assert made == [("kanon_sql_scratch",), ("people",)]
-            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 0")
-            assert kanon_sql.anonymize(engine, asked).passed
-
-
-COLUMNS = "release_name text NOT NULL, run_id text NOT NULL, published_at text NOT NULL, spec_hash text NOT NULL"
-PLAIN = f"CREATE TABLE open.{{table}} ({COLUMNS}, manifest text NOT NULL)"
-OPEN = "GRANT ALL ON open.{table} TO PUBLIC"
-TRIGGER = "CREATE TRIGGER steal BEFORE INSERT ON open.{table} FOR EACH ROW EXECUTE FUNCTION open.steal()"
-TO_ANONYMIZER = "ALTER TABLE open.{table} OWNER TO anonymizer"
-REVOKED = "REVOKE ALL ON open.{table} FROM PUBLIC, spy"
-PLANTED: dict[str, tuple[list[str], str]] = {
-    "a trigger": ([PLAIN, TRIGGER, TO_ANONYMIZER], "has triggers"),
-    "a rule": (
-        [PLAIN, "CREATE RULE gone AS ON INSERT TO open.{table} DO INSTEAD NOTHING", TO_ANONYMIZER], "has rules"
-    ),
-    "a policy": ([PLAIN, "ALTER TABLE open.{table} ENABLE ROW LEVEL SECURITY", TO_ANONYMIZER], "row-level security"),
-    "a view": (
-        [PLAIN.replace("{table}", "{table}_below"), "CREATE VIEW open.{table} AS SELECT * FROM open.{table}_below"],
-        "is no plain table",
-    ),
-    "a partitioned table": ([PLAIN + " PARTITION BY LIST (run_id)", TO_ANONYMIZER], "is no plain table"),
-    "an heir": ([PLAIN, "CREATE TABLE open.heir () INHERITS (open.{table})", TO_ANONYMIZER], "inherited from"),
-    "a default": (
-        [PLAIN, "ALTER TABLE open.{table} ADD COLUMN more text DEFAULT open.said()", TO_ANONYMIZER], "defaults"
-    ),
-    "a check": ([PLAIN, "ALTER TABLE open.{table} ADD CHECK (open.said() = 'x')", TO_ANONYMIZER], "has check"),
-    "an index": ([PLAIN, "CREATE INDEX ON open.{table} ((open.said()))", TO_ANONYMIZER], "index on an expression"),
-    "a domain": (
-        [PLAIN, "ALTER TABLE open.{table} ALTER COLUMN manifest TYPE open.checked", TO_ANONYMIZER], "type that is not"
-    ),
-    "a right to triggers": ([PLAIN, "GRANT TRIGGER ON open.{table} TO spy", TO_ANONYMIZER], "add triggers"),
-    "another role's": ([PLAIN, "ALTER TABLE open.{table} OWNER TO spy", OPEN, "REVOKE TRIGGER, REFERENCES ON "
-                        "open.{table} FROM PUBLIC"], 'belongs to the role "spy"'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", PLANTED)
-@pytest.mark.parametrize("table", ["kanon_sql_manifest", "kanon_sql_scratch", "book"])
-@pytest.mark.xdist_group("postgres other roles")
-@pytest.mark.sampled(12)
-def test_a_table_that_is_found_by_its_name_is_refused(postgres: Server, what: str, table: str) -> None:
-    """Made first by another role, with what would run with our rights, hide a row, or be that role's to change."""
-    postgres.clear()
-    postgres.subject.execute(
-        "CREATE OR REPLACE FUNCTION open.noted() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
-        "INSERT INTO open.loot VALUES ('called'); RETURN 'x'; END $$; "
-        "CREATE OR REPLACE FUNCTION open.said() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN "
-        "RETURN open.noted(); END $$"
-    )
-    if not postgres.subject.fetch("SELECT 1 FROM pg_type WHERE typname = 'checked'"):
-        postgres.subject.execute("CREATE DOMAIN open.checked AS text CHECK (open.said() = value OR value <> '')")
-    statements, words = PLANTED[what]
-    try:
-        for sql in statements:
-            postgres.subject.execute(sql.format(table=table))
-        postgres.subject.execute("DELETE FROM open.loot")
-        ledger = {"ledger": {"table": f"open.{table}"}} if table == "book" else {}
-        with pytest.raises(SpecError, match=rf"{table}' has the name of a table of kanon_sql.*{words}"):
-            postgres.run({**SPEC, **ledger})
-        assert not postgres.stolen
-        assert "released" not in [name for (name,) in postgres.subject.fetch("SELECT relname FROM pg_class")]
-    finally:
-        postgres.clear()
-
-
-@pytest.mark.xdist_group("postgres other roles")
-def test_tables_of_this_role_of_its_groups_and_of_superusers_are_used(postgres: Server) -> None:
-    for owner in ("anonymizer", "team", "CURRENT_USER"):
-        postgres.clear()
-        with suppress(DBAPIError):
-            postgres.subject.execute("CREATE ROLE team")
-        postgres.subject.execute("GRANT team TO anonymizer")
-        for table in ("kanon_sql_manifest",):
-            postgres.subject.execute(PLAIN.format(table=table))
-            postgres.subject.execute(f"ALTER TABLE open.{table} OWNER TO {owner}")
-            postgres.subject.execute(f"GRANT SELECT, INSERT, DELETE ON open.{table} TO anonymizer")
-        assert postgres.run().passed
-        assert postgres.run().passed
-    postgres.clear()
-
-
-@pytest.mark.xdist_group("postgres other roles")
-def test_a_temporary_schema_is_refused(postgres: Server) -> None:
-    for schema in ("pg_temp", "PG_TEMP", "pg_temp_3"):
-        with pytest.raises(SpecError, match="vanishes with the connection"):
-            postgres.run({**SPEC, "release": f'"{schema}".released'})
-    postgres.clear()
-    url = sqlalchemy.make_url(postgres.url).update_query_dict({"options": "-csearch_path=pg_temp"})
-    with kanon_sql.connect(url.render_as_string(hide_password=False)) as engine, pytest.raises(KanonError) as refused:
-        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**SPEC, "release": "released"}))
-    assert "temporary table" in str(refused.value)
-
-
-@pytest.mark.parametrize("name", ["sqlite", "clickhouse"])
-def test_tables_with_triggers_or_views_behind_them_are_refused(name: str) -> None:
-    """SQLite's triggers, and ClickHouse's views that take what is written and engines that forget it."""
-    asked = {**SPEC, "source": "people", "release": "released"}
-    with subject_of(name) as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
-        planted = {
-            "sqlite": [
-                ["CREATE TRIGGER gone BEFORE INSERT ON kanon_sql_manifest BEGIN SELECT RAISE(IGNORE); END"],
-                ["DROP TABLE kanon_sql_manifest", "CREATE TABLE kanon_sql_manifest (release_name, run_id, "
-                 "published_at, spec_hash, manifest CHECK (1) UNIQUE ON CONFLICT IGNORE)"],
-            ],
-            "clickhouse": [
-                ["CREATE TABLE taken (run_id String) ENGINE = MergeTree ORDER BY tuple()",
-                 "CREATE MATERIALIZED VIEW takes TO taken AS SELECT run_id FROM kanon_sql_manifest"],
-                ["DROP TABLE takes", "DROP TABLE kanon_sql_manifest",
-                 "CREATE TABLE kanon_sql_manifest (release_name String, run_id String, "
-                 " published_at String, spec_hash String, manifest String) ENGINE = Null"],
-            ],
-        }[name]  # fmt: skip
-        with subject.connect() as engine:
-            assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked)).passed
-        for statements in planted:
-            for sql in statements:
-                subject.execute(sql)
-            with subject.connect() as engine, pytest.raises(SpecError, match="has the name of a table of kanon_sql"):
-                kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked))
 
 
 @pytest.mark.parametrize("name", list(MADE))

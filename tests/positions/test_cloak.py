@@ -1,4 +1,4 @@
-"""Cloaked positions: every row against a recursive quad-tree, and what is published, refused and verified."""
+"""Cloaked positions: every row against a recursive quad-tree, and what is published and refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from datetime import datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,100 +15,35 @@ import duckdb
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.errors import KanonError, UnsupportedError, VerificationError
+from kanon_sql.errors import KanonError, UnsupportedError
 from kanon_sql.report.json import cloak_schema
 from tests import ROOT
 from tests.conftest import Database
 from tests.oracles.positions import EPOCH, Box, Oracle, Part, Point, exposed
+from tests.support.cloaked import (
+    COLUMNS,
+    COMMUTE,
+    HOME,
+    START,
+    cloaked,
+    commuting,
+    patterns,
+    released,
+    shapes,
+    spec_of,
+    stored,
+    tables,
+    with_wishes,
+)
 from tests.support.command_line import run
 from tests.support.strategies import TIMES
-
-COLUMNS = {"n": "INTEGER", "who": "VARCHAR", "x": "DOUBLE", "y": "DECIMAL(6,3)", "t": "BIGINT", "wish": "INTEGER"}
-START = 1_709_510_400
-"""Monday, the 4th of March 2024."""
-
-# Edges of cells, the corners of the area, and points beside them and outside.
-COORDINATES = [Fraction(n, 8) for n in (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17)]
-
-
-@st.composite
-def tables(draw: Any, *, days: int = 2, most: int = 24) -> list[Point]:
-    places = st.sampled_from([*COORDINATES, None])
-    times = st.builds(
-        lambda day, hour, second: START + day * 86_400 + hour * 3_600 + second,
-        st.integers(0, days - 1), st.sampled_from([0, 7, 8, 17]), st.sampled_from([0, 59, 60, 3_599]),
-    )  # fmt: skip
-    rows = st.tuples(st.integers(0, 6), places, places, times, st.sampled_from([1, 2, 2, 3, 5]))
-    listed = draw(st.lists(rows, min_size=1, max_size=most))
-    return [Point(number, f"p{row[0]}", *row[1:]) for number, row in enumerate(listed)]
-
-
-@st.composite
-def shapes(draw: Any) -> dict[str, Any]:
-    depth = draw(st.integers(1, 3))
-    return {
-        "depth": depth,
-        "coarsest": draw(st.integers(0, depth)),
-        "neighbours": draw(st.booleans()),
-        "widths": draw(st.sampled_from([[], [60], [3_600, 86_400], [60, 7_200, 14_400], [7_200, 172_800]])),
-        "origin": draw(st.sampled_from([0, START, START + 50, START + 30_000])),
-        "time_first": draw(st.booleans()),
-        "present": draw(st.booleans()),
-        "wishes": draw(st.booleans()),
-        "k": draw(st.integers(2, 4)),
-    }
-
-
-def spec_of(shape: dict[str, Any], **changes: Any) -> kanon_sql.CloakSpec:
-    given: dict[str, Any] = {
-        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
-        "position": {
-            "columns": ["x", "y"], "bounds": [0, 0, 2, 2], "outside": "suppress",
-            **{key: shape[key] for key in ("depth", "coarsest", "neighbours")},
-        },
-        "k": {"column": "wish", "default": 2} if shape["wishes"] else shape["k"],
-        "anonymity_set": "present" if shape["present"] else "released",
-        "suppression": {"max_share": 1.0},
-    }  # fmt: skip
-    if shape["widths"]:
-        given["time"] = {"column": "t", "widths": shape["widths"], "origin": shape["origin"]}
-        given["coarsen"] = "time" if shape["time_first"] else "space"
-    return kanon_sql.CloakSpec.from_dict({**given, **changes})
 
 
 def oracle_of(shape: dict[str, Any]) -> Oracle:
     area = Box(Fraction(0), Fraction(0), Fraction(2), Fraction(2))
     return Oracle(area, **{key: item for key, item in shape.items() if key not in ("wishes", "k")})
-
-
-def with_wishes(points: list[Point], shape: dict[str, Any]) -> list[Point]:
-    return points if shape["wishes"] else [p._replace(wish=shape["k"]) for p in points]
-
-
-def stored(database: Database, points: list[Point]) -> None:
-    rows = [
-        (p.row, p.who, None if p.x is None else float(p.x), None if p.y is None else Decimal(float(p.y)), p.t, p.wish)
-        for p in points
-    ]
-    database.table("rows", COLUMNS, rows)
-
-
-def interval(text: str) -> tuple[Fraction, Fraction]:
-    low, high = re.fullmatch(r"\[(\S+), (\S+)\)", text).groups()  # type: ignore[union-attr]
-    return Fraction(low), Fraction(high)
-
-
-def released(database: Database, *, timed: bool) -> dict[int, tuple[Box, tuple[int, int] | None]]:
-    """The row -> its label, as the published table says it."""
-    found = {}
-    for row in database.rows("cloaked"):
-        number, x, y = row[:3]
-        (x0, x1), (y0, y1) = interval(x), interval(y)
-        found[number] = Box(x0, y0, x1, y1), tuple(map(int, interval(row[3]))) if timed else None
-    return found  # type: ignore[return-value]
 
 
 @given(tables(), shapes())
@@ -156,23 +90,6 @@ def compare_labels(shared_database: Database, points: list[Point], shape: dict[s
         assert all(len(people[expected[p.row]]) >= p.wish for p in points if p.row in expected)
 
 
-AREAS = [[0, 0, 1, 1], [0.5, 0.5, 2, 2], [0, 0, 2, 2], [1, 0, 2, 0.625]]
-TIMES_OF_DAY = [["00:00", "24:00"], ["07:00", "09:00"], ["08:00", "17:00:01"]]
-
-
-@st.composite
-def patterns(draw: Any) -> dict[str, Any]:
-    element = st.builds(
-        lambda area, between: {"area": area, "between": between}, st.sampled_from(AREAS), st.sampled_from(TIMES_OF_DAY)
-    )
-    return {
-        "elements": draw(st.lists(element, min_size=1, max_size=3)),
-        "days": draw(st.integers(1, 2)),
-        "weeks": draw(st.integers(1, 2)),
-        "weekdays": draw(st.booleans()),
-    }
-
-
 @given(tables(days=9, most=40), shapes(), patterns())
 @settings(max_examples=25 * TIMES or 12)
 def test_histories_are_those_of_the_oracle(
@@ -216,19 +133,6 @@ def compare_histories(
 def _seconds(text: str) -> int:
     parts = [*map(int, text.split(":")), 0]
     return parts[0] * 3_600 + parts[1] * 60 + parts[2]
-
-
-# --- What the papers describe --------------------------------------------------------------
-
-
-def cloaked(database: Database, rows: list[tuple[Any, ...]], **changes: Any) -> kanon_sql.CloakResult:
-    """Rows of (number, who, x, y, seconds); the area is 8 x 8, and cells are 1 x 1 at the finest."""
-    database.table("rows", {**COLUMNS, "y": "DOUBLE"}, [(*row, None) for row in rows])
-    spec: dict[str, Any] = {
-        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
-        "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}, "k": 2,
-    }  # fmt: skip
-    return kanon_sql.cloak(database.engine, kanon_sql.CloakSpec.from_dict({**spec, **changes}))
 
 
 def shown(database: Database) -> dict[int, tuple[str, ...]]:
@@ -314,24 +218,6 @@ def test_who_wishes_for_many_does_not_keep_others_from_what_they_wish_for(databa
     assert "as many people with the same label as the k of each row asks for" in result.message
 
 
-HOME, OFFICE = {"area": [0, 0, 1, 1]}, {"area": [7, 7, 8, 8]}
-COMMUTE = {
-    "elements": [
-        {**HOME, "between": ["07:00", "08:00"]}, {**OFFICE, "between": ["08:00", "09:00"]},
-        {**OFFICE, "between": ["16:00", "18:00"]}, {**HOME, "between": ["17:00", "19:00"]},
-    ],
-    "days": 3, "weeks": 2, "weekdays": True,
-}  # fmt: skip
-"""The commute that Bettini et al. (2005) describe: on three weekdays of two weeks."""
-
-
-def commuting(who: str, days: list[int], first: int) -> list[tuple[Any, ...]]:
-    """Trips of a person on days after a Monday, as numbered rows."""
-    trips = [(0.5, 7.5), (7.5, 8.5), (7.5, 17), (0.5, 18)]
-    listed = [(place, place, START + day * 86_400 + int(hour * 3_600)) for day in days for place, hour in trips]
-    return [(first + number, who, *row) for number, row in enumerate(listed)]
-
-
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("days", "matching"),
@@ -365,7 +251,11 @@ def test_a_commute_that_two_others_share_on_some_days_only_gives_somebody_away(
 
 
 ONCE = [{**HOME, "between": ["07:00", "09:00"]}]
+
+
 TWICE = [*ONCE, {**HOME, "between": ["08:00", "10:00"]}]
+
+
 SUNDAY = 6
 
 
@@ -637,163 +527,6 @@ def test_a_scratch_mode_without_tables_is_refused(database: Database) -> None:
              "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}}  # fmt: skip
     with pytest.raises(UnsupportedError, match="keeps its cells in scratch tables"):
         kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict(given))
-
-
-# --- What was written is examined ----------------------------------------------------------
-
-ROWS = [(1, "a", 0.5, 0.5, 0), (2, "b", 0.6, 0.6, 0), (3, "c", 4.5, 4.5, 0), (4, "d", 7.5, 7.5, 0)]
-
-
-def tampered(monkeypatch: pytest.MonkeyPatch, after: str, sql: str) -> None:
-    """Run a statement of somebody else's after one of ours; TARGET stands for the table that ours made."""
-    from kanon_sql.engines.workspace import Workspace
-
-    original = Workspace.run
-
-    def run_and_tamper(self: Workspace, statement: Any) -> None:
-        original(self, statement)
-        if statement.name == after:
-            table = re.search(r"CREATE (?:TEMPORARY )?TABLE (\S+)", statement.sql).group(1)  # type: ignore[union-attr]
-            self.engine._connection.execute(sql.replace("TARGET", table))  # type: ignore[attr-defined]
-
-    monkeypatch.setattr(Workspace, "run", run_and_tamper)
-
-
-@pytest.mark.parametrize(
-    ("after", "sql", "message"),
-    [
-        (
-            "positions/satisfied",
-            "INSERT INTO TARGET SELECT 0, 1, 99",
-            "got a cell",
-        ),
-        ("positions/assigned", "UPDATE TARGET SET cell_number = NULL WHERE who = 'a'", "got a cell"),
-        ("positions/assigned", "DELETE FROM TARGET WHERE who = 'a'", "got a cell"),
-        ("positions/assigned", "UPDATE TARGET SET who = 'b' WHERE who = 'a'", "1 classes have too few people"),
-        ("positions/assigned", "UPDATE TARGET SET x_units = x_units + 20 WHERE who = 'a'", "1 rows lie outside"),
-        ("positions/assigned", "UPDATE TARGET SET y_units = y_units - 20 WHERE who = 'd'", "1 rows lie outside"),
-        ("positions/release", "UPDATE TARGET SET x = '[0, 2)' WHERE n = 1", "labels have other rows"),
-        ("positions/release", "DELETE FROM TARGET WHERE n = 1", "labels have other rows"),
-        ("positions/release", "ALTER TABLE TARGET ADD COLUMN who VARCHAR", "other columns than promised"),
-        ("positions/labels", "UPDATE TARGET SET x_label = '*', y_label = '*'", "labels have other rows"),
-    ],
-)
-def test_what_was_written_is_examined(
-    database: Database, monkeypatch: pytest.MonkeyPatch, after: str, sql: str, message: str
-) -> None:
-    tampered(monkeypatch, after, sql)
-    with pytest.raises(VerificationError, match=message):
-        cloaked(database, ROWS)
-    assert "cloaked" not in database.tables()
-    assert not [name for name in database.tables() if name.endswith("release")]
-
-
-def test_cells_in_which_too_few_were_are_found_in_what_was_written(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tampered(monkeypatch, "positions/assigned", "UPDATE TARGET SET who = 'b' WHERE who = 'a'")
-    with pytest.raises(VerificationError, match="1 cells have too few people"):
-        cloaked(database, ROWS, anonymity_set="present")
-
-
-def test_a_release_holds_no_person_and_no_position(database: Database) -> None:
-    assert cloaked(database, ROWS).passed
-    assert database.columns("cloaked") == ["n", "x", "y"]
-    ((manifest,),) = database.connection.execute("SELECT manifest FROM kanon_sql_manifest").fetchall()
-    found = json.loads(manifest)
-    assert found["cloaked"]["classes"] == 2
-    assert found["spec"]["position"]["depth"] == 3
-    assert not re.search(r"0\.5|'a'", manifest)
-    assert not [name for name in database.tables() if name.startswith("kanon_") and "sql" not in name]
-    assert cloaked(database, ROWS).passed, "a release replaces its own"
-
-
-# --- What stands ---------------------------------------------------------------------------
-
-
-def checked(database: Database, **changes: Any) -> kanon_sql.CloakResult:
-    """The table ``cloaked`` beside what ``rows`` gives now; nothing is written."""
-    before = {name: Counter(database.rows(name)) for name in database.tables()}
-    spec: dict[str, Any] = {
-        "version": 1, "kind": "positions", "source": "rows", "release": "cloaked", "unit": "who", "keep": ["n"],
-        "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3}, "k": 2,
-    }  # fmt: skip
-    found = kanon_sql.cloak(database.engine, kanon_sql.CloakSpec.from_dict({**spec, **changes}), check=True)
-    assert {name: Counter(database.rows(name)) for name in database.tables()} == before
-    jsonschema.validate(found.to_dict(), cloak_schema())
-    return found
-
-
-@pytest.mark.slow
-@given(tables(days=9, most=20), shapes(), patterns())
-@settings(max_examples=15 * max(1, TIMES))
-def test_what_was_published_stands_as_long_as_nobody_changes_it(
-    shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
-) -> None:
-    database = shared_database
-    database._connection.execute("DROP TABLE IF EXISTS cloaked")
-    stored(database, with_wishes(points, shape))
-    spec = spec_of(shape, **({"lbqids": {"pattern": pattern}} if shape["widths"] else {}))
-    if not kanon_sql.cloak(database.engine, spec).passed:
-        return
-    assert kanon_sql.cloak(database.engine, spec, check=True).passed
-    database._connection.execute("DELETE FROM cloaked WHERE n = (SELECT MIN(n) FROM cloaked)")
-    found = kanon_sql.cloak(database.engine, spec, check=True)
-    assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec give")
-
-
-@pytest.mark.sampled(12)
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("UPDATE cloaked SET x = '[0, 2)' WHERE n = 1", "2 labels have other rows"),
-        ("UPDATE cloaked SET x = x || ' ' WHERE n = 1", "2 labels have other rows"),
-        ("UPDATE cloaked SET y = NULL WHERE n = 1", "2 labels have other rows"),
-        ("DELETE FROM cloaked WHERE n = 1", "1 labels have other rows"),
-        ("DELETE FROM cloaked", "2 labels have other rows"),
-        ("INSERT INTO cloaked SELECT * FROM cloaked WHERE n = 1", "1 labels have other rows"),
-        ("ALTER TABLE cloaked ADD COLUMN phone VARCHAR", r"columns that the spec does not release \(phone\); leave"),
-        ("UPDATE rows SET who = 'a'", "cloaked cannot stand: no cell has enough people"),
-        ("DELETE FROM rows WHERE n = 1", "cloaked cannot stand: 1 row of 3 would have to be left out"),
-        ("UPDATE rows SET x = 7.5, y = 7.5", "2 labels have other rows|3 labels have other rows"),
-    ],
-)
-def test_what_was_changed_since_is_found(database: Database, sql: str, message: str) -> None:
-    assert cloaked(database, ROWS).passed
-    assert checked(database).message == (
-        "cloaked: 4 rows have the labels that the source gives, at least 2 people with the same label"
-    )
-    database._connection.execute(sql)
-    found = checked(database)
-    assert not found.passed
-    assert re.search(message, found.message)
-
-
-def test_a_spec_that_asks_for_more_than_the_published_one_fails(database: Database) -> None:
-    """For more people, or for a pattern that is shared: whoever published did not look for it."""
-    rows = commuting("a", [0, 1, 2, 7, 8, 9], 1) + commuting("b", [0, 1, 2], 100) + commuting("c", [7, 8, 9], 200)
-    time = {"column": "t", "widths": [3600]}
-    assert cloaked(database, rows, time=time).passed
-    assert checked(database, time=time).passed
-    exposed = checked(database, time=time, lbqids={"commute": COMMUTE})
-    assert "cloaked cannot stand: the rows of people who match an LBQID" in exposed.message
-    assert (exposed.verdict, exposed.lbqids["commute"]["exposed"]) == ("fail", 1)
-    assert not checked(database, time=time, k=3).passed
-
-
-def test_what_cannot_be_checked_is_refused(database: Database) -> None:
-    assert cloaked(database, ROWS).passed
-    with pytest.raises(KanonError, match="release: missing; name the table to check"):
-        checked(database, release=None)
-    with pytest.raises(KanonError, match="there is no table or view 'nowhere'"):
-        checked(database, release="nowhere")
-    database._connection.execute("CREATE TABLE halved AS SELECT x FROM cloaked")
-    with pytest.raises(KanonError, match="halved: there is no column 'y', which the spec releases"):
-        checked(database, release="halved")
-    spec = spec_of({"depth": 1, "coarsest": 1, "neighbours": False, "widths": [], "origin": 0, "time_first": False,
-                    "present": False, "wishes": False, "k": 2})  # fmt: skip
-    with pytest.raises(KanonError, match="preview shows what would be published, and check what was"):
-        kanon_sql.cloak(database.engine, spec, preview=True, check=True)
 
 
 # --- The spec, the command line and the reference ------------------------------------------

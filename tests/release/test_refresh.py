@@ -1,4 +1,4 @@
-"""A release that grows: what a refresh takes, what it costs, what it refuses, and what a failure leaves."""
+"""A release that grows: what a refresh takes, what it costs, and what it refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import json
 import random
 import re
-import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -19,53 +18,16 @@ import jsonschema
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.base import Engine, Meter
+from kanon_sql.engines.base import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
 from kanon_sql.report.json import result_schema
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.doctor import doctor
 from tests.support.command_line import refused, run
+from tests.support.refreshed import SPEC, spec, visits
 from tests.verbs.test_costs import scans_in
 
-SPEC: dict[str, Any] = {
-    "version": 1,
-    "source": "visits",
-    "release": "visits_release",
-    "quasi_identifiers": {"zip": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1}},
-    "sensitive": ["disease"],
-    "privacy": [{"k_anonymity": {"k": 3}}],
-    "suppression": {"max_share": 0.5},
-    "state": {"schema": "kanon_state"},
-    "increments": {"watermark": "day"},
-    "warnings": {"rows_not_persons": "allow"},
-}
-
 GRASSBERGER = {"l_diversity": {"attribute": "disease", "l": 2, "variant": "entropy", "estimator": "grassberger"}}
-
-
-def spec(**changes: Any) -> kanon_sql.Spec:
-    return kanon_sql.Spec.from_dict({**SPEC, **changes})
-
-
-def visits(connection: duckdb.DuckDBPyConnection, day: int, zips: str, disease: str = "flu") -> None:
-    """Rows of a day: a postal code of each letter."""
-    for letter in zips:
-        connection.execute("INSERT INTO visits VALUES (?, ?, ?)", [day, f"{letter}{letter}1", disease])
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(config={"threads": 1}) as opened:
-        opened.execute("CREATE TABLE visits (day INTEGER, zip VARCHAR, disease VARCHAR)")
-        visits(opened, 1, "aaaabbbbcc")
-        yield opened
-
-
-@pytest.fixture
-def engine(connection: duckdb.DuckDBPyConnection) -> Iterator[Engine]:
-    with kanon_sql.connect(connection) as opened:
-        assert kanon_sql.anonymize(opened, spec()).passed
-        yield opened
 
 
 def released(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -507,86 +469,6 @@ def test_a_release_that_somebody_has_changed_is_not_changed_further(
             verify_all=True,
         )  # fmt: skip
     assert released(connection) == {"bb*": 4}
-
-
-# --- what a failure leaves ----------------------------------------------------------------
-
-
-class Killed(BaseException):
-    """No handler of a killed process runs; one that does here cannot reach the database any more."""
-
-
-def statements(file: Path, patched: pytest.MonkeyPatch, at: int = 0, **options: Any) -> list[str]:
-    """Refresh until the process is killed before its n-th statement, 0 for never; the names of all that it got to."""
-    counted, names = Meter.count, []
-
-    def count(self: Meter, statement: Any, *given: Any) -> Any:
-        names.append(statement.name)
-        if at and len(names) >= at:
-            raise Killed
-        return counted(self, statement, *given)
-
-    engine = kanon_sql.connect(str(file))
-    with patched.context() as patching:
-        patching.setattr(Meter, "count", count)
-        try:
-            kanon_sql.refresh(engine, spec(), **options)
-        except Killed:
-            pass
-        finally:
-            engine.close()
-    return names
-
-
-def everything(file: Path) -> tuple[Counter[Any], ...]:
-    """The release, and what its state says of it; names of tables left out."""
-    with duckdb.connect(str(file)) as opened:
-        (base,) = opened.execute("SELECT manifest ->> '$.tables' FROM kanon_state.kanon_sql_state").fetchall()
-        tables = [f"kanon_state.kanon_{base[0]}_{name}" for name in ("waiting", "published")]
-        return tuple(Counter(opened.execute(f"FROM {name}").fetchall()) for name in ("visits_release", *tables))
-
-
-def killed_everywhere(tmp_path: Path, patched: pytest.MonkeyPatch, step: int, **options: Any) -> None:
-    begun, file = tmp_path / "begun.duckdb", tmp_path / "clinic.duckdb"
-    with duckdb.connect(str(begun)) as opened:
-        opened.execute("CREATE TABLE visits (day INTEGER, zip VARCHAR, disease VARCHAR)")
-        visits(opened, 1, "aaaabbbbcc")
-        with kanon_sql.connect(opened) as engine:
-            kanon_sql.anonymize(engine, spec())
-        visits(opened, 2, "abbbc")
-    before = everything(begun)
-    shutil.copy(begun, file)
-    names = statements(file, patched, **options)
-    after = everything(file)
-    assert before != after
-    committed = len(names) - names[::-1].index("release/manifest/insert")
-    for at in range(1, len(names) + 1, step):
-        shutil.copy(begun, file)
-        assert len(statements(file, patched, at, **options)) >= at
-        assert everything(file) == (after if at > committed + 1 else before), f"before statement {at}, {names[at - 1]}"
-        statements(file, patched, **options)
-        assert everything(file) == after, "the next run needs no help"
-
-
-@pytest.mark.slow
-def test_a_kill_changes_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_everywhere(tmp_path, monkeypatch, 9)
-
-
-CHANGED = {
-    "deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)",
-    "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease",
-    "batch": "x",
-}
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("options", [{}, CHANGED])
-@pytest.mark.parametrize("step", [5, 1])
-def test_a_kill_before_any_statement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], step: int
-) -> None:
-    killed_everywhere(tmp_path, monkeypatch, step, **options)
 
 
 @pytest.mark.slow

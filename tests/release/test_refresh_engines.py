@@ -17,9 +17,9 @@ from kanon_sql.engines import Engine, Meter
 from kanon_sql.errors import DatabaseError, KanonError, SpecError
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.clean import clean
-from tests.release.test_refresh import Killed, spec
 from tests.servers import subject_of
 from tests.servers.mariadb import MariaDBSubject
+from tests.support.refreshed import Killed, spec
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.verbs.certify import optimality
 from tests.conftest import Database
-from tests.verbs.certify.test_certify import COLUMNS, people, says, spec_of
+from tests.support.certificates import COLUMNS, people, says, spec_of
 
 
 def certified_anew(database: Database, directory: Path, **changes: Any) -> None:

@@ -6,11 +6,9 @@ text, names of identifiers, and columns of a checked table that the spec does no
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import jsonschema
@@ -20,54 +18,12 @@ from hypothesis import strategies as st
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.errors import SpecError
-from kanon_sql.report.json import perturbation_schema, result_schema, tabulation_schema
-from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
+from kanon_sql.report.json import result_schema
 from kanon_sql.testing import Subject
-from kanon_sql.verbs.dbt import dbt
-from kanon_sql.verbs.init import seems_an_identifier
-from tests import ROOT
 from tests.conftest import Database
 from tests.servers import subject_of
-from tests.support.command_line import run
 from tests.support.strategies import TIMES, examples
-
-QUIET = {"rows_not_persons": "allow", "nearly_unique_kept": "allow", "uneven_suppression": "allow"}
-
-
-def spec(**changes: Any) -> kanon_sql.Spec:
-    given: dict[str, Any] = {"version": 1, "source": "people", "release": "people_release", "warnings": QUIET}
-    return kanon_sql.Spec.from_dict({**given, **changes})
-
-
-def k_of(k: int) -> list[dict[str, Any]]:
-    return [{"k_anonymity": {"k": k}}]
-
-
-def the(result: Any, code: str) -> Any:
-    (found,) = (item for item in result.warnings if item.code == code)
-    return found
-
-
-def codes(result: Any) -> list[str]:
-    return [item.code for item in result.warnings]
-
-
-@pytest.fixture(
-    scope="module",
-    params=["duckdb", "postgres", "sqlite", "mariadb", "clickhouse", pytest.param("spark", marks=pytest.mark.slow)],
-)
-def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    with subject_of(request.param) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def engine(subject: Subject) -> Iterator[Engine]:
-    opened = subject.connect()
-    yield opened
-    opened.close()
-
+from tests.support.warned import BANDS, QUIET, births, codes, k_of, people, spec, the
 
 # --- What a column reveals: the share by its definition ------------------------------------------
 
@@ -109,17 +65,6 @@ def figures_of(rows: Sequence[tuple[Any, Any, Any]]) -> tuple[float, float, floa
 
 
 TYPES = {"age": "integer", "zip": "text", "born": "integer", "town": "text", "note": "integer"}
-
-
-def people(count: int, noise: int) -> list[tuple[Any, ...]]:
-    """Ages and ZIP codes; a birth year that gives the age but in some rows, a town per ZIP code, a note by chance."""
-    draw = random.Random(noise)
-    found = []
-    for _ in range(count):
-        age, area = draw.randint(20, 59), draw.randint(0, 49)
-        born = 2024 - age if draw.randint(0, 99) >= noise else draw.randint(1965, 2004)
-        found.append((age, f"1{area:02}", born, f"town {area}", draw.randint(0, count // 3)))
-    return found
 
 
 @pytest.mark.campaign_on("spark")
@@ -187,14 +132,6 @@ def test_the_share_follows_its_definition(
     expected = share_of([(age // 4, note, age) for age, note in own])
     found = [item.figures["share"] for item in result.warnings if item.code == "kept_reveals_quasi_identifier"]
     assert found == ([pytest.approx(expected)] if expected >= 0.05 else [])
-
-
-def births(database: Database, rows: int = 80) -> None:
-    values = [(20 + i % 40, 2024 - (20 + i % 40)) for i in range(rows)]
-    database.table("people", {"age": "INTEGER", "born": "INTEGER"}, values)
-
-
-BANDS: dict[str, Any] = {"age": {"intervals": [10, 20], "minimum_level": 1}}
 
 
 @pytest.mark.parametrize("rows", [80, 4000])
@@ -458,104 +395,6 @@ def test_lists_that_are_written_as_text(database: Database, values: Sequence[str
         assert found == ([] if share is None else [share])
 
 
-# --- Names -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("name", True), ("nhs_number", True), ("PatientId", True), ("email", True), ("home_phone", True),
-        ("lastname", True), ("street_address", True), ("drug_name", False), ("product_name", False),
-        ("city_name", False), ("diagnosis", False), ("age", False), ("amount", False), ("zip", False),
-    ],
-)  # fmt: skip
-def test_names_that_point_at_a_person(name: str, expected: bool) -> None:
-    assert seems_an_identifier(name) == expected
-
-
-def named(database: Database) -> None:
-    rows = [(i, f"n{i % 50}", 20 + i % 4, i % 7) for i in range(200)]
-    columns = {"nhs_number": "INTEGER", "name": "VARCHAR", "age": "INTEGER", "amount": "INTEGER"}
-    database.table("people", columns, rows)
-
-
-def test_kept_names_are_said_by_all_verbs(database: Database, tmp_path: Path) -> None:
-    named(database)
-    made = {"quasi_identifiers": {"age": None}, "keep": ["name", "nhs_number", "amount"], "privacy": k_of(3)}
-    runs: list[Callable[[], Any]] = [
-        lambda: kanon_sql.plan(database.engine, spec(**made)),
-        lambda: kanon_sql.anonymize(database.engine, spec(**made)),
-        lambda: kanon_sql.check(database.engine, spec(**made)),
-        lambda: kanon_sql.apply(database.engine, spec(**made), "people_release"),
-    ]
-    for each in runs[:3]:
-        assert the(each(), "named_like_identifier").columns == ["name", "nhs_number"]
-    fatal = spec(**made, warnings={**QUIET, "named_like_identifier": "error"})
-    assert not kanon_sql.anonymize(database.engine, fatal).passed
-    allowed = spec(**made, warnings={**QUIET, "named_like_identifier": "allow"})
-    assert "named_like_identifier" not in codes(kanon_sql.anonymize(database.engine, allowed))
-
-
-def test_names_in_a_perturbed_release(database: Database) -> None:
-    named(database)
-    given: dict[str, Any] = {
-        "version": 1, "kind": "perturbed",
-        "source": "people", "release": "masked", "key": "nhs_number", "perturb": {"age": {"noise": 0.9}},
-        "keep": ["name", "amount"],
-    }  # fmt: skip
-    result = kanon_sql.perturb(database.engine, PerturbSpec.from_dict(given))
-    assert result.passed
-    assert the(result, "named_like_identifier").columns == ["name"]
-    jsonschema.validate(result.to_dict(), perturbation_schema())
-    for failed in (
-        kanon_sql.perturb(database.engine, PerturbSpec.from_dict({**given, "release": "other"}), fail_on_warning=True),
-        kanon_sql.perturb(
-            database.engine,
-            PerturbSpec.from_dict({**given, "release": "other", "warnings": {"named_like_identifier": "error"}}),
-        ),
-    ):
-        assert (failed.passed, failed.release) == (False, None)
-        assert failed.message.startswith("nothing was published: named_like_identifier is an error")
-        assert "other" not in database.tables()
-    allowed = PerturbSpec.from_dict({**given, "warnings": {"named_like_identifier": "allow"}})
-    assert PerturbSpec.from_dict(allowed.to_dict()) == allowed
-    assert kanon_sql.perturb(database.engine, allowed).warnings == []
-    with pytest.raises(SpecError, match="unknown key"):
-        PerturbSpec.from_dict({**given, "warnings": {"kept_links_rows": "warn"}})
-
-
-def test_names_among_the_labels_of_a_table(database: Database) -> None:
-    named(database)
-    given: dict[str, Any] = {
-        "version": 1, "kind": "table",
-        "source": "people", "release": "cells", "dimensions": {"name": None}, "rules": {"threshold": 2}
-    }  # fmt: skip
-    result = kanon_sql.tabulate(database.engine, TableSpec.from_dict(given))
-    assert result.passed
-    assert the(result, "named_like_identifier").columns == ["name"]
-    jsonschema.validate(result.to_dict(), tabulation_schema())
-    failed = kanon_sql.tabulate(
-        database.engine, TableSpec.from_dict({**given, "release": "other"}), fail_on_warning=True
-    )
-    assert (failed.passed, failed.release, list(failed.table)) == (False, None, [])
-    assert "other" not in database.tables()
-    allowed = TableSpec.from_dict({**given, "warnings": {"named_like_identifier": "allow"}})
-    assert TableSpec.from_dict(allowed.to_dict()) == allowed
-    assert kanon_sql.tabulate(database.engine, allowed).warnings == []
-
-
-def test_names_beside_cloaked_positions(database: Database) -> None:
-    database.table("rows", {"who": "INTEGER", "x": "DOUBLE", "y": "DOUBLE", "name": "VARCHAR"},
-                   [(i, 0.5, 0.5, f"n{i}") for i in range(20)])  # fmt: skip
-    given = {
-        "version": 1, "kind": "positions",
-        "source": "rows", "release": "cloaked", "unit": "who", "keep": ["name"], "k": 3,
-        "position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2},
-    }  # fmt: skip
-    result = kanon_sql.cloak(database.engine, CloakSpec.from_dict(given), preview=True)
-    assert the(result, "named_like_identifier").columns == ["name"]
-
-
 # --- Tables as they stand ------------------------------------------------------------------------------
 
 
@@ -594,165 +433,6 @@ def test_what_anonymize_writes_has_no_column_that_the_spec_does_not_name(databas
     }
     assert kanon_sql.anonymize(database.engine, spec(**made)).passed
     assert codes(kanon_sql.check(database.engine, spec(**made))) == []
-
-
-# --- Every verb that releases rows, or looks at them ----------------------------------------------------
-
-ALL = {
-    "kept_links_rows": {("household",)},
-    "kept_reveals_quasi_identifier": {("born", "age")},
-    "named_like_identifier": {("name",)},
-    "inconsistent_spelling": {("diagnosis",), ("who",)},
-    "values_are_lists": {("items",)},
-}
-"""What is wrong with the visits below; each code with its columns."""
-
-VISITS = {"who": "VARCHAR", "name": "VARCHAR", "household": "INTEGER", "age": "INTEGER", "born": "INTEGER",
-          "diagnosis": "VARCHAR", "items": "VARCHAR", "ssn_hash": "VARCHAR"}  # fmt: skip
-
-
-def visits(first: int = 0) -> list[tuple[Any, ...]]:
-    """Two rows of a person, who is written in two ways now and then; three of a household."""
-    draw = random.Random(7)
-    return [
-        (f"p{i // 2}" if i % 10 else f"P{i // 2} ", f"n{draw.randint(0, 9)}", i // 3, 20 + i % 40,
-         2004 - i % 40, draw.choice(["flu", "Flu", "hiv", "cold"]), draw.choice(["a;b", "b;c"]), f"x{i}")
-        for i in range(first, first + 600)
-    ]  # fmt: skip
-
-
-def of_visits(**changes: Any) -> kanon_sql.Spec:
-    diverse = [{"l_diversity": {"attribute": name, "l": 2}} for name in ("diagnosis", "items")]
-    given: dict[str, Any] = {
-        "quasi_identifiers": {"age": {"intervals": [10, 20], "minimum_level": 1}}, "unit": "who", "source": "visits",
-        "keep": ["name", "household", "born"], "sensitive": ["diagnosis", "items"], "privacy": [*k_of(3), *diverse],
-        "suppression": {"max_share": 0.2}, "release": "told",
-        "warnings": {**QUIET, "kept_reveals_quasi_identifier": "warn"},
-    }  # fmt: skip
-    return spec(**{**given, **changes})
-
-
-def released_by(request: pytest.FixtureRequest, database: Database, verb: str, path: Path, **changes: Any) -> Any:
-    """The result of a verb that releases the visits, or writes what releases them."""
-    if verb == "refresh":
-        request.addfinalizer(lambda: database.connection.execute("DROP SCHEMA kanon_state CASCADE"))
-    engine, growing = database.engine, {"state": "kanon_state", **changes}
-    if verb == "view":
-        rows = {"unit": None, "identifiers": ["who"], "privacy": k_of(3)}
-        return kanon_sql.anonymize(engine, of_visits(release={"view": "told", "accept_sequence_risk": True}, **rows,
-                                                     **changes))  # fmt: skip
-    if verb == "file":
-        return kanon_sql.anonymize(engine, of_visits(release={"file": str(path / "told.csv")}, **changes))
-    if verb == "apply":
-        assert kanon_sql.anonymize(engine, of_visits(recoding={"save_as": "learned"})).passed
-        return kanon_sql.apply(engine, of_visits(**changes), "learned", source="visits", release="again")
-    if verb == "refresh":
-        # The first rows reveal nothing: everybody of an age has a year of birth of their own.
-        first = {**growing, "warnings": {**QUIET, "kept_reveals_quasi_identifier": "warn"}}
-        assert kanon_sql.anonymize(engine, of_visits(**first)).passed
-        database.table("later", VISITS, visits(6000))
-        return kanon_sql.refresh(engine, of_visits(**growing), inserted="later", batch="a")
-    if verb == "dbt":
-        (path / "dbt_project.yml").write_text("name: p\n", "utf-8")
-        return dbt(engine, of_visits(**changes), path).plan
-    return kanon_sql.anonymize(engine, of_visits(**changes))
-
-
-VERBS = ["table", "file", "view", "apply", "refresh", "dbt"]
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.sampled(3)
-def test_every_verb_that_releases_rows_warns(
-    request: pytest.FixtureRequest, database: Database, tmp_path: Path, verb: str
-) -> None:
-    database.table("visits", VISITS, visits())
-    result = released_by(request, database, verb, tmp_path)
-    assert result.passed
-    expected = {(code, columns) for code, listed in ALL.items() for columns in listed}
-    if verb == "view":  # with neither persons nor requirements about values
-        expected = {item for item in expected if not item[0].startswith("values_")}
-    assert {(item.code, tuple(item.columns)) for item in result.warnings} == expected
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.sampled(3)
-def test_a_column_that_tells_a_quasi_identifier_fails_every_verb_unless_accepted(
-    request: pytest.FixtureRequest, database: Database, tmp_path: Path, verb: str
-) -> None:
-    database.table("visits", VISITS, visits())
-    result = released_by(request, database, verb, tmp_path, warnings=QUIET)
-    assert not result.passed
-    assert "kept_reveals_quasi_identifier is an error where this many rows are affected" in result.message
-    there = {"table": "told", "view": "told", "apply": "again"}.get(verb)
-    assert there not in database.tables()
-    assert not (tmp_path / "told.csv").exists()
-    assert not (tmp_path / "models").exists()
-    if verb == "refresh":
-        (count,) = database.connection.execute("SELECT count(*) FROM told").fetchone() or ()
-        assert count == 600, "as it was"
-
-
-@pytest.mark.parametrize("table", ["visits", "told", "file"])
-def test_a_table_that_is_checked_warns_of_what_it_shows_itself(database: Database, tmp_path: Path, table: str) -> None:
-    """Labels alone do not say which values a column tells; the rest stands in the table."""
-    database.table("visits", VISITS, visits())
-    made = of_visits(release={"file": str(tmp_path / "told.csv")} if table == "file" else "told")
-    assert kanon_sql.anonymize(database.engine, made).passed
-    result = kanon_sql.check(
-        database.engine, made, "visits" if table == "visits" else None, count_rows=table != "visits"
-    )
-    expected = {(code, columns) for code, listed in ALL.items() for columns in listed}
-    expected -= {("kept_reveals_quasi_identifier", ("born", "age"))}
-    expected ^= {("unnamed_columns", ("ssn_hash",))} if table == "visits" else {("inconsistent_spelling", ("who",))}
-    assert {(item.code, tuple(item.columns)) for item in result.warnings} == expected
-
-
-def test_a_script_says_which_names_point_at_a_person() -> None:
-    text = kanon_sql.render(of_visits()).text
-    assert "-- named_like_identifier: name: released" in text
-    assert "-- No warnings are looked for that take the data" in text
-    quiet = kanon_sql.render(of_visits(warnings={**QUIET, "named_like_identifier": "allow"})).text
-    assert "named_like_identifier" not in quiet
-
-
-def test_every_code_is_explained() -> None:
-    page = (ROOT / "docs/reference/warnings.md").read_text()
-    found = result_schema()["properties"]["warnings"]["items"]["properties"]["code"]["enum"]
-    for code in found:
-        assert f"[`{code}`](#{code})" in page, code
-
-
-def test_no_value_is_in_a_message(database: Database) -> None:
-    births(database)
-    database.connection.execute("INSERT INTO people VALUES (471147, 77441)")
-    result = kanon_sql.anonymize(
-        database.engine,
-        spec(quasi_identifiers=BANDS, keep=["born"], privacy=k_of(5), suppression={"max_share": 0.1}),
-    )
-    said = json.dumps(result.to_dict())
-    assert "kept_reveals_quasi_identifier" in said
-    assert "471147" not in said
-    assert "77441" not in said
-
-
-def test_the_command_line_fails_on_it(tmp_path: Path) -> None:
-    import duckdb
-
-    with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
-        named(Database(connection))
-    (tmp_path / "p.yml").write_text(
-        "version: 1\nkind: perturbed\nsource: people\nkey: nhs_number\nperturb: {age: {noise: 0.9}}\nkeep: [name]\n"
-    )
-    shown = run("publish", "perturbed", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q")
-    assert shown.exit_code == 0
-    assert "Warnings\n  named_like_identifier  name: released" in shown.stdout
-    assert (
-        run(
-            "publish", "perturbed", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q", "--fail-on-warning"
-        ).exit_code
-        == 1
-    )
 
 
 # --- Numbers that are stored as text --------------------------------------------------------------
