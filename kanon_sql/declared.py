@@ -7,7 +7,7 @@ so that a short run imports what it needs alone. What joins is described in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -81,6 +81,11 @@ class Register(Mapping[str, V]):
         for module in _modules(self.package):
             if name in (None, module):
                 import_module(f"{self.package}.{module}")
+
+    @property
+    def loaded(self) -> Iterable[V]:
+        """Those whose files are imported already."""
+        return self._declared.values()
 
     def __getitem__(self, name: str) -> V:
         """The one of a name. All files are imported where none of that name declares it."""

@@ -11,7 +11,7 @@ asked must be class sizes in rows, so that it does not matter which ones go wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 
@@ -24,10 +24,10 @@ from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried
 from kanon_sql.recode.release import mapped
 from kanon_sql.recode.trees import Part, Tree
 from kanon_sql.search import Stopped
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Fault, Spec, why_not_parted
 from kanon_sql.sql import Relation
 
-__all__ = ["MOST_PAIRS", "NOT_KEPT", "Vectors", "approximated", "tree_of"]
+__all__ = ["MOST_PAIRS", "NOT_KEPT", "Vectors", "approximated", "approximation_faults", "tree_of"]
 
 NOT_KEPT = "puts alike rows into several classes, as many as this source needs, so that nothing says where new ones go"
 """Why no approximation can be kept for new rows."""
@@ -164,3 +164,18 @@ def tree_of(vectors: Vectors, trees: Relation) -> Tree:
     statement = state.workspace.compiler.filled("recode/trees/edges", {"trees": state.workspace.quoted(trees)})
     rows = state.workspace.query(statement, 2 * vectors.light)
     return {int(vector): (int(parent), int(count)) for vector, parent, count in rows}
+
+
+def approximation_faults(spec: Spec) -> Iterator[Fault]:
+    """What an approximation cannot promise: its factor is about rows, and it gives alike ones to several classes."""
+    method = spec.recoding.method
+    why = why_not_parted(spec, single=True)
+    if why is not None:
+        message = (
+            f"{method} promises its factor for one k_anonymity of rows over all quasi-identifiers, and {why}; use local"
+        )
+        yield Fault(("recoding", "method"), message, True)
+    for name, column in spec.quasi_identifiers.items():
+        if column.maximum_level is not None:
+            message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
+            yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)

@@ -11,6 +11,7 @@ least is lost, a sweep of the sets of columns to suppress is tried as well.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
@@ -27,7 +28,7 @@ from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
-from kanon_sql.spec import Spec, cells_faults, recoding
+from kanon_sql.spec import Fault, Spec, quote, recoding
 
 __all__ = ["MOST_TRIED", "CellsRecoded", "caps_of", "recoded_in_cells"]
 
@@ -72,13 +73,29 @@ class CellsRecoded(Recoded):
         return {**super().to_dict(), "node": self.node_dict(self.node), "nodes": self.nodes, "suppressed_cells": cells}
 
 
+def _faults(spec: Spec) -> Iterator[Fault]:
+    """Caps of other columns, and levels that are not the lowest."""
+    for name in spec.recoding.caps or ():
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
+            yield Fault(("recoding", "caps", name), why, True)
+    if spec.recoding.variant == "minimum":
+        for name, column in spec.quasi_identifiers.items():
+            if column.maximum_level is not None and column.maximum_level != column.minimum_level:
+                why = "with variant: minimum every column stays at its minimum level; leave maximum_level out"
+                yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
+
+
 @recoding(
     "cells",
     title="Cell suppression",
     words="a column has one level, and single cells are suppressed, that is, released as the top",
     takes=("caps",),
     variants=("searched", "minimum"),
-    faults=cells_faults,
+    faults=_faults,
+    optimum_instead=(
+        "was not found to lose less than the full-domain optimum with its rows suppressed: that is taken instead"
+    ),
 )
 def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Look for the node at which least is lost with single cells suppressed.

@@ -68,7 +68,7 @@ def recoded_by_cuts(
         why = f"all {rows} together violate the requirements, and every class is made of them"
         return NothingRecoded(spec, given, why)
     applied = _Applied(given, spec, state, shown, table, places, orders)
-    return applied.in_ranges() if spec.recoding.method == "mondrian" else applied.in_numbers()
+    return applied.in_ranges() if spec.recoding.declared.of_ranges else applied.in_numbers()
 
 
 @dataclass(frozen=True)

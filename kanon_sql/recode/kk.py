@@ -22,7 +22,7 @@ For global (1,k)-anonymity the rows so found are widened again, see :mod:`kanon_
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +45,7 @@ from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
 from kanon_sql.recode.widening import Widened, Widening
 from kanon_sql.search import Stopped
-from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec, kk_faults, recoding
+from kanon_sql.spec import Fault, KAnonymityRequirement, RecodingOptions, Spec, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["MOST_COVERED", "MOST_PLACED", "MOST_ROUNDS", "STATEMENTS_A_ROUND", "of_classes", "recoded_kk"]
@@ -77,6 +77,31 @@ def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     ]
 
 
+def _faults(spec: Spec) -> Iterator[Fault]:
+    """What rows cannot promise that differ from each other: classes, and what is in them."""
+    asked = [item for item in spec.privacy if item.name == "kk_anonymity"]
+    others = [item.name for item in spec.privacy if item not in asked]
+    variants = [getattr(item, "variant", None) for item in asked]
+    why = None
+    if others:
+        why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
+    elif len(asked) > 1:
+        why = "privacy asks for several variants; ask for kk alone, with the largest k"
+    elif variants[0] not in ("kk", "global_1k"):
+        why = f"(k,k)-anonymous rows are released, and {variants[0]} is weaker; ask for variant: kk, which implies it"
+    if why is not None:
+        yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)
+    if spec.nulls == "suppress":
+        message = (
+            "with recoding: kk, a row that is left out may still be covered by some of the others, too few to hide it; "
+            "use nulls: value, or leave such rows out of the source"
+        )
+        yield Fault(("nulls",), message, True)
+    if spec.suppression.style == "mask":
+        message = "recoding: kk counts which rows cover which records, and a masked row covers all; use style: drop"
+        yield Fault(("suppression", "style"), message, True)
+
+
 @recoding(
     "kk",
     title="(k,k)-anonymity",
@@ -84,7 +109,8 @@ def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     takes=("start",),
     variants=("fast", "best"),
     any_model=False,
-    faults=kk_faults,
+    faults=_faults,
+    of_rows=True,
     models=of_classes,
     not_kept=(
         "lowers cells as far as the rows of this source cover each other, so that nothing says which labels new "

@@ -33,11 +33,12 @@ from itertools import pairwise
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
-from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated
+from kanon_sql.models import models_of
+from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults
 from kanon_sql.recode.factors import circles, needs_networkx, paired
 from kanon_sql.recode.recoded import NothingRecoded, Recoded
 from kanon_sql.recode.trees import Part
-from kanon_sql.spec import Spec, approximation_faults, recoding
+from kanon_sql.spec import Fault, Spec, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["MOST_EDGES", "MOST_VERTICES", "parts_of_circles", "parts_of_stars", "recoded_by_matching"]
@@ -49,12 +50,22 @@ MOST_VERTICES = 60
 """The most rows for k = 3, three of a vector at most: any two of them are two vertices of the graph that is matched."""
 
 
+def _faults(spec: Spec) -> Iterator[Fault]:
+    """What an approximation cannot promise, and other classes than of two and three rows."""
+    faults = list(approximation_faults(spec))
+    refused = any(fault.loc == ("recoding", "method") for fault in faults)
+    if not refused and (k := models_of(spec)[0].least_size) not in (2, 3):
+        message = f"matching knows classes of k = 2 and k = 3, and privacy asks for {k}; use forest or cover"
+        yield Fault(("recoding", "method"), message, True)
+    yield from faults
+
+
 @recoding(
     "matching",
     title="Approximation by matching",
     words="a value is released as it is or suppressed, class by class",
     any_model=False,
-    faults=approximation_faults,
+    faults=_faults,
     not_kept=NOT_KEPT,
 )
 def recoded_by_matching(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:

@@ -17,7 +17,7 @@ is quadratic. Sums are of whole numbers and exact, so every engine makes the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +35,7 @@ from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped
-from kanon_sql.spec import KAnonymityRequirement, Spec, aggregate_faults, recoding
+from kanon_sql.spec import Fault, KAnonymityRequirement, Spec, level_faults, quote, recoding
 from kanon_sql.sql import Relation, render, slot
 
 __all__ = [
@@ -103,13 +103,27 @@ class Microaggregated(Recoded):
         }
 
 
+def _faults(spec: Spec) -> Iterator[Fault]:
+    """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
+    named = spec.recoding.columns or {}
+    for name in named:
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
+            yield Fault(("recoding", "columns", name), why, True)
+    yield from level_faults(spec, "microaggregation releases a number, not a level", named)
+    if spec.suppression.style == "mask":
+        why = "a masked row has the text * in every quasi-identifier, and microaggregation releases numbers; use drop"
+        yield Fault(("suppression", "style"), why, True)
+
+
 @recoding(
     "microaggregation",
     title="Micro-aggregation",
     words="numbers are replaced by the mean, the median or the mode of their class",
     takes=("columns",),
     needs={"columns": "such as {income: mean, age: median}"},
-    faults=aggregate_faults,
+    faults=_faults,
+    of_numbers=True,
 )
 def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Microaggregated:
     """Recode the columns that have labels, then divide the classes by their numbers.

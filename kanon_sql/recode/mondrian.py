@@ -16,7 +16,7 @@ asked must be class sizes in rows, so that it does not matter which of alike row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kanon_sql.errors import VerificationError
@@ -28,7 +28,7 @@ from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.search import Stopped
-from kanon_sql.spec import Spec, mondrian_faults, recoding
+from kanon_sql.spec import Fault, Spec, level_faults, recoding, why_not_parted
 from kanon_sql.sql import Relation, render
 
 __all__ = ["STATEMENTS_A_ROUND", "recoded_by_medians"]
@@ -40,12 +40,23 @@ _TOP = "top"
 """Where it begins: with one partition of all rows."""
 
 
+def _faults(spec: Spec) -> Iterator[Fault]:
+    """Limits of levels; and what relaxed cannot promise: it divides alike rows, and says of none which way it goes."""
+    yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
+    why = why_not_parted(spec)
+    if spec.recoding.variant == "relaxed" and why is not None:
+        message = (
+            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
+        )
+        yield Fault(("recoding", "variant"), message, True)
+
+
 @recoding(
     "mondrian",
     title="Multidimensional recoding (Mondrian)",
     words="the range of a value differs by class",
     variants=("strict", "relaxed"),
-    faults=mondrian_faults,
+    faults=_faults,
     of_ranges=True,
 )
 def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:

@@ -75,6 +75,8 @@ class SubtreeRecoded(Recoded):
     words="a value has one label for all rows, and the levels of labels differ by value",
     takes=("ranges", "classify"),
     variants=("top_down", "bottom_up"),
+    chooses_parents=True,
+    optimum_instead="has no label to specialize: every column has one level alone to choose from",
 )
 def recoded_by_subtrees(
     given: Prepared, spec: Spec, budget: Budget

@@ -42,8 +42,9 @@ def result_schema() -> dict[str, Any]:
         if metric.largest is not None:
             described["maximum"] = metric.largest
         schema["properties"]["metrics"]["properties"][name] = described
-    recoding = schema["properties"]["recoding"]["anyOf"][1]["properties"]["method"]
-    recoding["enum"] = [name for name, declared in RECODINGS.items() if declared.run is not None]
+    recoding = schema["properties"]["recoding"]["anyOf"][1]["properties"]
+    recoding["method"]["enum"] = [name for name, declared in RECODINGS.items() if declared.run is not None]
+    recoding["variant"]["enum"] = [*dict.fromkeys(word for item in RECODINGS.values() for word in item.variants), None]
     algorithm = schema["properties"]["search"]["anyOf"][1]["properties"]["algorithm"]
     algorithm["enum"] = [*SEARCH_ALGORITHMS, *algorithm["enum"]]
     figures = {name: about for model in registered() for name, about in model.figures.items()}

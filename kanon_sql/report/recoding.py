@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kanon_sql.declared import RECODINGS
 from kanon_sql.report.levels import Names, level_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
@@ -20,15 +21,15 @@ _STARTS = {
 
 def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -> str:
     """What was made, in a sentence; levels by their names where these are known."""
-    if recoding["method"] == "microaggregation":
+    if "squares_lost" in recoding:
         return f"{_made(recoding)}; {_aggregated(recoding)}"
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
-    if recoding["method"] == "cells":
+    if "suppressed_cells" in recoding:
         return f"{_suppressed(recoding, names)}; {lost}{_against_bound(recoding)}"
     if recoding["start"] == "kept":
-        by = "by the cuts that were" if recoding["method"] == "mondrian" else "of the recoding that was"
+        by = "by the cuts that were" if RECODINGS[recoding["method"]].of_ranges else "of the recoding that was"
         return f"{plural(recoding['partitions'], 'class')} {by} kept; {lost}"
-    if recoding["method"] == "kk":
+    if RECODINGS[recoding["method"]].of_rows:
         before = metric(100 * recoding["tried"]["local"]["mean_loss"])
         made = (
             f"{plural(recoding['partitions'], 'different row')}, cells lowered in {plural(recoding['rounds'], 'round')}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
-from kanon_sql.spec.checks import did_you_mean
+from kanon_sql.spec.checks import Fault, did_you_mean, quote
 from kanon_sql.spec.computed import ComputedColumn, columns_by_name, computed_faults
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import Displayed, Printed
@@ -29,15 +29,7 @@ from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding, recoding
-from kanon_sql.spec.recoding_faults import (
-    aggregate_faults,
-    approximation_faults,
-    cells_faults,
-    classify_faults,
-    kk_faults,
-    mondrian_faults,
-    recoding_faults,
-)
+from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults, why_not_parted
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_year import YEARS, names_release_year
@@ -71,6 +63,7 @@ __all__ = [
     "DifferentialPrivacyRequirement",
     "Dimension",
     "Displayed",
+    "Fault",
     "Hierarchy",
     "KAnonymityRequirement",
     "Lbqid",
@@ -96,9 +89,6 @@ __all__ = [
     "TableSpec",
     "Utility",
     "WarningOptions",
-    "aggregate_faults",
-    "approximation_faults",
-    "cells_faults",
     "checks",
     "classify_faults",
     "columns_by_name",
@@ -106,15 +96,15 @@ __all__ = [
     "did_you_mean",
     "differential_privacy_in",
     "format_table_name",
-    "kk_faults",
     "label_text",
-    "mondrian_faults",
+    "level_faults",
     "names_release_year",
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",
     "population",
     "prices",
+    "quote",
     "read_yaml",
     "recoding",
     "recoding_faults",
@@ -126,6 +116,7 @@ __all__ = [
     "secret_in",
     "sha256",
     "table_name",
+    "why_not_parted",
 ]
 
 _HOME = {

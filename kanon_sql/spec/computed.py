@@ -107,7 +107,7 @@ def _of_values(spec: Spec, name: str) -> Iterator[str]:
     if spec.search.of_intervals:
         what = spec.search.algorithm
     elif spec.recoding.declared.of_ranges:
-        what = "recoding: mondrian"
+        what = f"recoding: {spec.recoding.method}"
     elif name in (spec.recoding.ranges or ()):
         what = "recoding.ranges"
     if what is not None:

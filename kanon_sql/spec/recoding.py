@@ -30,9 +30,8 @@ from kanon_sql.spec.names import parse_table_name
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["MOST_DIGITS", "Aggregate", "Recoding", "RecodingOptions", "parse_recoding", "recoding"]
+__all__ = ["MOST_DIGITS", "Aggregate", "Recoding", "RecodingOptions", "parse_recoding", "recoding", "variants"]
 
-_VARIANTS = ("fast", "best", "strict", "relaxed", "searched", "minimum", "top_down", "bottom_up")
 _STARTS = ("top", "optimum", "both")
 _AGGREGATES = ("mean", "median", "mode")
 
@@ -166,7 +165,12 @@ class Recoding:
         not_kept: why it cannot be kept for new rows; None where it says of every value where it goes, whether or not
             the source has it.
         of_ranges: all its labels are ranges of values, which no hierarchy has.
+        of_numbers: some of its labels are numbers made of those of a class.
+        of_rows: its labels are those of single rows, which form no classes.
+        chooses_parents: where a value has several parents, it chooses one of them.
         lowest_labels: every label is the lowest that all rows of its class have in common.
+        optimum_instead: the note of a result that is the full-domain optimum instead; None for what is said of classes
+            that suppress more rows.
         place: in lists, where those to try first come first.
     """
 
@@ -182,7 +186,11 @@ class Recoding:
     models: Callable[[Sequence[Any]], Sequence[Any]] = lambda models: models
     not_kept: str | None = None
     of_ranges: bool = False
+    of_numbers: bool = False
+    of_rows: bool = False
+    chooses_parents: bool = False
     lowest_labels: bool = False
+    optimum_instead: str | None = None
     place: int = 9
 
     @property
@@ -211,20 +219,32 @@ RECODINGS.add(
 )
 
 
+def variants() -> tuple[str, ...]:
+    """The variants that recodings have, each once."""
+    return tuple(dict.fromkeys(word for declared in RECODINGS.values() for word in declared.variants))
+
+
+class _Variant:
+    """The check for a variant that some recoding has."""
+
+    def __call__(self, value: object) -> str:
+        """Check a value; other recodings are imported where the one that is asked for does not have it."""
+        if isinstance(value, str) and any(value in declared.variants for declared in RECODINGS.loaded):
+            return value
+        return choice("variant", variants())(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Those that there are."""
+        return {"anyOf": [{"type": "string", "enum": list(variants())}]}
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
     Attributes:
-        method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
-            released at several levels, in different classes (local recoding: Xu et al. 2006); ``kk``, where cells of a
-            local recoding are lowered one by one, as far as rows and records stay (k,k)-anonymous (Gionis, Mazza, Tassa
-            2008); ``mondrian``, where
-            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006);
-            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007);
-            ``subtree``, one label per value for all rows, whose levels differ by value (Fung, Wang, Yu 2005; Wang, Yu,
-            Chakraborty 2004); ``microaggregation``, where numbers are replaced by one of their class (Domingo-Ferrer,
-            Mateo-Sanz 2002); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
-            ``cover`` (Meyerson and Williams 2004).
+        method: ``full_domain``, one level per column for all rows (Samarati 2001), or one of
+            :data:`kanon_sql.declared.RECODINGS`, whose files say what they do.
         variant: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; for mondrian,
             ``strict``, all rows of a value on one side, or ``relaxed``; for cells, the level of each column,
             ``searched``, or its ``minimum`` level (_CS); for subtree, whether labels are specialized from the top,
@@ -247,10 +267,7 @@ class RecodingOptions(Part):
         default="full_domain",
         description="One level per column for all rows, or levels that differ by class, or by value.",
     )
-    variant: Annotated[
-        Literal["fast", "best", "strict", "relaxed", "searched", "minimum", "top_down", "bottom_up"] | None,
-        checked(choice("variant", _VARIANTS)),
-    ] = Field(
+    variant: Annotated[str | None, checked(_Variant())] = Field(
         default=None,
         description="For local and kk: fast, or the best of several ways. For mondrian: strict, all rows of a value on "
         "one side of a cut, or relaxed. For cells: the level of each column, searched or its minimum. For subtree: "
@@ -309,7 +326,8 @@ class RecodingOptions(Part):
             listed = f"{', '.join(takers[:-1])} and {takers[-1]}"
             who = f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {listed} take"
             yield Fault((option,), f"{reason}only {who} it", True)
-        if declared.variants and given.get("variant") in [word for word in _VARIANTS if word not in declared.variants]:
+        variant = given.get("variant")
+        if declared.variants and variant not in (None, *declared.variants) and variant in variants():
             yield Fault(("variant",), f"{declared.name} has the variants {' and '.join(declared.variants)}")
         for option, what in declared.needs.items():
             if option not in given:
@@ -368,7 +386,10 @@ class RecodingOptions(Part):
     @property
     def label(self) -> str:
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
-        chosen, given = _chosen(), {name: value for name, value in self if value and name != "save_as"}
+        chosen, given = (
+            ("method", "variant", *_literal_options()),
+            {name: value for name, value in self if value and name != "save_as"},
+        )
         words = [given[name] for name in chosen if name in given]
         others = [
             f"{name}={value if isinstance(value, str) else '+'.join(map(str, value))}"
@@ -413,9 +434,13 @@ def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
 
 def _chosen() -> dict[str, tuple[str, ...]]:
     """The options that are one of some words, the method first -> these words."""
+    return {"method": (), "variant": variants(), **_literal_options()}
+
+
+def _literal_options() -> dict[str, tuple[str, ...]]:
+    """The options that are one of some words whatever the method is -> these words."""
     fields = RecodingOptions.model_fields.items()
-    listed = {name: allowed for name, item in fields if (allowed := _literals(item.annotation))}
-    return {"method": (), **listed}
+    return {name: allowed for name, item in fields if (allowed := _literals(item.annotation))}
 
 
 def _literals(annotation: Any) -> tuple[str, ...]:

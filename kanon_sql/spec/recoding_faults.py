@@ -13,14 +13,10 @@ if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
 __all__ = [
-    "aggregate_faults",
-    "approximation_faults",
-    "cells_faults",
     "classify_faults",
-    "kk_faults",
     "level_faults",
-    "mondrian_faults",
     "recoding_faults",
+    "why_not_parted",
 ]
 
 
@@ -56,88 +52,18 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
         if column.parents == "one":
             continue
         why = None
-        if spec.recoding.method != "subtree":
-            why = f"{spec.recoding.method} needs one parent for each value, and subtree alone chooses it"
+        if not spec.recoding.declared.chooses_parents:
+            choosing = next(other for other, declared in RECODINGS.items() if declared.chooses_parents)
+            why = (
+                f"{spec.recoding.method} needs one parent for each value, and {choosing} alone chooses it; use "
+                f"recoding: {choosing}, or give each value one row"
+            )
         elif spec.recoding.save_as is not None:
             why = "the parents are chosen by the rows of this source, and others would choose others; leave save_as out"
         elif name in (spec.recoding.ranges or ()):
             why = "recoding.ranges releases ranges of its values, which have no parents; leave parents out"
         if why is not None:
-            how = "" if spec.recoding.method == "subtree" else "; use recoding: subtree, or give each value one row"
-            yield Fault(("quasi_identifiers", name, "parents"), f"{why}{how}", True)
-
-
-def approximation_faults(spec: Spec) -> Iterator[Fault]:
-    """What an approximation cannot promise: its factor is about rows, and it gives alike ones to several classes."""
-    method = spec.recoding.method
-    sizes = [item for item in spec.privacy if isinstance(item, KAnonymityRequirement)]
-    others = [item.name for item in spec.privacy if item not in sizes]
-    why = None
-    if others:
-        why = f"privacy also asks for {others[0]}"
-    elif len(sizes) > 1:
-        why = "privacy asks for several"
-    elif sizes[0].k is None:
-        why = "privacy takes the k of each row from a column"
-    elif sizes[0].quasi_identifiers is not None:
-        why = "privacy asks for it over some of them"
-    elif spec.unit is not None:
-        why = "a unit counts persons, whose rows it would part"
-    if why is not None:
-        message = (
-            f"{method} promises its factor for one k_anonymity of rows over all quasi-identifiers, and {why}; use local"
-        )
-        yield Fault(("recoding", "method"), message, True)
-    elif method == "matching" and sizes[0].k not in (2, 3):
-        message = f"matching knows classes of k = 2 and k = 3, and privacy asks for {sizes[0].k}; use forest or cover"
-        yield Fault(("recoding", "method"), message, True)
-    for name, column in spec.quasi_identifiers.items():
-        if column.maximum_level is not None:
-            message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
-            yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
-
-
-def kk_faults(spec: Spec) -> Iterator[Fault]:
-    """What rows cannot promise that differ from each other: classes, and what is in them."""
-    asked = [item for item in spec.privacy if item.name == "kk_anonymity"]
-    others = [item.name for item in spec.privacy if item not in asked]
-    variants = [getattr(item, "variant", None) for item in asked]
-    why = None
-    if others:
-        why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
-    elif len(asked) > 1:
-        why = "privacy asks for several variants; ask for kk alone, with the largest k"
-    elif variants[0] not in ("kk", "global_1k"):
-        why = f"(k,k)-anonymous rows are released, and {variants[0]} is weaker; ask for variant: kk, which implies it"
-    if why is not None:
-        yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)
-    if spec.nulls == "suppress":
-        message = (
-            "with recoding: kk, a row that is left out may still be covered by some of the others, too few to hide it; "
-            "use nulls: value, or leave such rows out of the source"
-        )
-        yield Fault(("nulls",), message, True)
-    if spec.suppression.style == "mask":
-        message = "recoding: kk counts which rows cover which records, and a masked row covers all; use style: drop"
-        yield Fault(("suppression", "style"), message, True)
-
-
-def mondrian_faults(spec: Spec) -> Iterator[Fault]:
-    """Limits of levels; and what relaxed cannot promise: it divides alike rows, and says of none which way it goes."""
-    yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
-    others = [item.name for item in spec.privacy if not isinstance(item, KAnonymityRequirement)]
-    why = None
-    if others:
-        why = f"privacy also asks for {others[0]}"
-    elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in spec.privacy):
-        why = "privacy takes the k of each row from a column"
-    elif spec.unit is not None:
-        why = "a unit counts persons, whose rows it would part"
-    if spec.recoding.variant == "relaxed" and why is not None:
-        message = (
-            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
-        )
-        yield Fault(("recoding", "variant"), message, True)
+            yield Fault(("quasi_identifiers", name, "parents"), why, True)
 
 
 def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
@@ -154,6 +80,28 @@ def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
         yield Fault(("recoding", "ranges"), why, True)
     known = [name for name in ranges if name in spec.quasi_identifiers]
     yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
+
+
+def why_not_parted(spec: Spec, *, single: bool = False) -> str | None:
+    """Why rows that are alike cannot go to several classes: more is asked for than k-anonymity of rows.
+
+    Args:
+        spec: what is asked for.
+        single: it also has to be one k-anonymity over all quasi-identifiers.
+    """
+    sizes = [item for item in spec.privacy if isinstance(item, KAnonymityRequirement)]
+    others = [item.name for item in spec.privacy if item not in sizes]
+    if others:
+        return f"privacy also asks for {others[0]}"
+    if single and len(sizes) > 1:
+        return "privacy asks for several"
+    if any(item.k is None for item in sizes):
+        return "privacy takes the k of each row from a column"
+    if single and sizes[0].quasi_identifiers is not None:
+        return "privacy asks for it over some of them"
+    if spec.unit is not None:
+        return "a unit counts persons, whose rows it would part"
+    return None
 
 
 def level_faults(spec: Spec, message: str, among: Container[str] | None = None) -> Iterator[Fault]:
@@ -211,35 +159,9 @@ def _why_not_kept(spec: Spec) -> str | None:
             "ranges out"
         )
     labelled = [name for name in spec.quasi_identifiers if name not in (spec.recoding.columns or {})]
-    if method == "microaggregation" and labelled:
+    if spec.recoding.declared.of_numbers and labelled:
         return (
-            f"the cuts of microaggregation are kept where every quasi-identifier is cut, and {quote(labelled[0])} is "
+            f"the cuts of {method} are kept where every quasi-identifier is cut, and {quote(labelled[0])} is "
             "released as a label; add it to recoding.columns, or leave save_as out"
         )
     return None
-
-
-def cells_faults(spec: Spec) -> Iterator[Fault]:
-    """Caps of other columns, and levels that are not the lowest."""
-    for name in spec.recoding.caps or ():
-        if name not in spec.quasi_identifiers:
-            why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
-            yield Fault(("recoding", "caps", name), why, True)
-    if spec.recoding.variant == "minimum":
-        for name, column in spec.quasi_identifiers.items():
-            if column.maximum_level is not None and column.maximum_level != column.minimum_level:
-                why = "with variant: minimum every column stays at its minimum level; leave maximum_level out"
-                yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
-
-
-def aggregate_faults(spec: Spec) -> Iterator[Fault]:
-    """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
-    named = spec.recoding.columns or {}
-    for name in named:
-        if name not in spec.quasi_identifiers:
-            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
-            yield Fault(("recoding", "columns", name), why, True)
-    yield from level_faults(spec, "microaggregation releases a number, not a level", named)
-    if spec.suppression.style == "mask":
-        why = "a masked row has the text * in every quasi-identifier, and microaggregation releases numbers; use drop"
-        yield Fault(("suppression", "style"), why, True)

@@ -170,12 +170,12 @@ def _bound(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     if spec.recoding.is_full_domain:
         why = "full_domain searches for its best node, proven or not"
     elif spec.recoding.releases_ranges:
-        own = "mondrian" if spec.recoding.method == "mondrian" else "recoding.ranges"
+        own = spec.recoding.method if spec.recoding.declared.of_ranges else "recoding.ranges"
         why = f"the ranges of {own} are no labels of hierarchies"
     elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
         why = "a value with several parents has one of them only once it is chosen"
-    elif spec.recoding.method == "microaggregation":
-        why = "the numbers of microaggregation are no labels of hierarchies"
+    elif spec.recoding.declared.of_numbers:
+        why = f"the numbers of {spec.recoding.method} are no labels of hierarchies"
     else:
         return
     yield Obstacle(

@@ -14,7 +14,7 @@ __all__ = ["mean_loss_of", "notes_of_local", "with_bound"]
 
 def mean_loss_of(found: Chosen | Recoded) -> float | None:
     """The mean loss of a cell, where all columns have labels; None where numbers are replaced by others."""
-    return None if found.spec.recoding.method == "microaggregation" else found.mean_loss
+    return None if found.spec.recoding.declared.of_numbers else found.mean_loss
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
@@ -23,13 +23,9 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
         return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
     if found.spec.recoding.is_full_domain:
         return ()
-    if found.spec.recoding.method == "cells":
-        return [
-            "recoding: cells was not found to lose less than the full-domain optimum with its rows suppressed: that is "
-            "taken instead"
-        ]
-    if found.spec.recoding.method == "subtree":
-        return ["recoding: subtree has no label to specialize: every column has one level alone to choose from"]
+    declared = found.spec.recoding.declared
+    if declared.optimum_instead is not None:
+        return [f"recoding: {declared.name} {declared.optimum_instead}"]
     worse = "would have to suppress more rows than the full-domain optimum"
     if found.spec.recoding.begins != "top":
         worse += ", or would lose more"

@@ -180,7 +180,7 @@ def _no_labels(ground: Ground, attribute: Attribute) -> str | None:
     options = ground.spec.recoding
     if ground.spec.search.of_intervals and options.is_full_domain:
         return "its labels are intervals that the search chose"
-    if options.method == "microaggregation":
+    if options.declared.of_numbers:
         return "its cells are aggregates of a group's values"
     if options.in_ranges(attribute.name):
         return "its labels are ranges of the values of a class"

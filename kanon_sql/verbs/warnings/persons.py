@@ -130,7 +130,7 @@ def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> 
         choice: what is released.
         found: who the persons seem to be.
     """
-    if choice.mapped is not None and (choice.mapped.slices or choice.spec.recoding.method == "kk"):
+    if choice.mapped is not None and (choice.mapped.slices or choice.spec.recoding.declared.of_rows):
         return [_unmeasured(found)]
     labelled, columns, person = labelled_by_person(workspace, choice, found.column.name)
     frames = RiskFrames(labelled, [columns[name] for name in choice.quasi_identifiers], columns[person])
