@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
@@ -29,22 +28,21 @@ from kanon_sql.release import (
     publish_file,
     publish_view,
     refuse_other_release,
-    remove_leftovers,
     written_release,
 )
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
-from kanon_sql.verbs.distributions import Asked, details_of
-from kanon_sql.verbs.growth_state import state_source
+from kanon_sql.verbs.distributions import details_of
+from kanon_sql.verbs.growth_state import StateSource, state_source
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
-from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.result import Result, unreleased
+from kanon_sql.verbs.run import Run, running
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 from kanon_sql.verbs.without_spec import takes_roles
@@ -118,82 +116,52 @@ def anonymize(
         budget=budget,
     )
     refuse(obstacles(engine, spec, "anonymize", options))
-    asked: Asked = "distributions" if distributions else details
-    started = time.perf_counter()
-    if (private := spec.differential_privacy) is not None:
-        with engine.run(Deadline(timeout)) as meter:
-            remove_leftovers(engine, spec)
-            refuse_perturbed(engine, spec.source.table)
-            result = privately_released(engine, spec, private, report, started)
-            cost = Cost.of(meter, time.perf_counter() - started)
-            return replace(result, cost=cost, sql=redacted_log(meter))
-    if (invariance := spec.m_invariance) is not None:
-        with engine.run(Deadline(timeout)) as meter:
-            remove_leftovers(engine, spec)
-            refuse_perturbed(engine, spec.source.table)
-            result = invariantly_released(engine, spec, invariance, report, started, fail_on_warning=fail_on_warning)
-            cost = Cost.of(meter, time.perf_counter() - started)
-            return replace(result, cost=cost, sql=redacted_log(meter))
-    with engine.run(Deadline(timeout)) as meter:
-        remove_leftovers(engine, spec)
-        refuse_perturbed(engine, spec.source.table)
-        # Publishing takes a transaction of its own: whether there can be one is known before the search.
-        with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
-            refuse_other_release(workspace, spec)
-            earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
+    with running(engine, timeout, publishes=spec, judges=[spec.source.table]) as run:
+        result = run.closed(_made(run, spec, options, report))
+        return replace(result, details=with_statements(result.details, run.meter.log))
 
-        if spec.recoding.is_full_domain:
-            with state_source(engine, spec, report) as state:
-                result = _searched(
-                    engine, state.spec, report, budget, earlier, started, all_minimal=all_minimal, details=asked,
-                    fail_on_warning=fail_on_warning, remember=state.remember,
-                )  # fmt: skip
-        else:
-            with recoded(engine, spec, report, budget) as found:
-                result, _ = released(found, earlier, started, details=asked, fail_on_warning=fail_on_warning)
-        cost = Cost.of(meter, time.perf_counter() - started)
-        return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
+
+def _made(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Result:
+    """A release of the kind that the spec asks for."""
+    if (private := spec.differential_privacy) is not None:
+        return privately_released(run, spec, private, report)
+    if (invariance := spec.m_invariance) is not None:
+        return invariantly_released(run, spec, invariance, report, fail_on_warning=options.fail_on_warning)
+    # Publishing takes a transaction of its own: whether there can be one is known before the search.
+    with open_workspace(run.engine, source_of(run.engine, spec), report) as workspace, run.engine.transaction():
+        refuse_other_release(workspace, spec)
+        earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
+    if spec.recoding.is_full_domain:
+        with state_source(run.engine, spec, report) as state:
+            return _searched(run, state, options, report, earlier)
+    with recoded(run.engine, spec, report, options.budget) as found:
+        return released(run, found, options, earlier)[0]
 
 
 def _searched(
-    engine: Engine,
-    spec: Spec,
-    report: Reporter | None,
-    budget: Budget | None,
-    earlier: Sequence[Entry] | None,
-    started: float,
-    *,
-    all_minimal: bool,
-    details: Asked,
-    fail_on_warning: bool,
-    remember: Callable[[Choice, Written], str] | None,
+    run: Run, state: StateSource, options: Options, report: Reporter | None, earlier: Sequence[Entry] | None
 ) -> Result:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
-    with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-        result, together = released(
-            found, earlier, started, details=details, fail_on_warning=fail_on_warning, remember=remember
-        )
+    spec, engine = state.spec, run.engine
+    with searched(engine, spec, report, options.budget, all_minimal=options.all_minimal) as found:
+        result, together = released(run, found, options, earlier, remember=state.remember)
     coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
-    if not coarsen or together is None or not together.conflict or not isinstance(found, Chosen):
-        return result
-    unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
-    unsafe.add(found.best)
-    with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
-        return _coarser(
-            above, unsafe, result, earlier or (), started, budget, details=details, fail_on_warning=fail_on_warning
-        )
+    if coarsen and together is not None and together.conflict and isinstance(found, Chosen):
+        unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
+        unsafe.add(found.best)
+        above = coarsened(spec, earlier or ())
+        with searched(engine, above, report, options.budget, all_minimal=options.all_minimal) as coarser:
+            result = _coarser(run, coarser, unsafe, result, options, earlier or ())
+    return result
 
 
 def _coarser(
+    run: Run,
     found: NothingToSearch | NothingFound | Chosen,
     unsafe: UnsafeNodes,
     result: Result,
+    options: Options,
     earlier: Sequence[Entry],
-    started: float,
-    budget: Budget | None,
-    *,
-    details: Asked,
-    fail_on_warning: bool,
 ) -> Result:
     """The best node at or above the levels of the earlier releases that is safe beside them, published.
 
@@ -201,23 +169,19 @@ def _coarser(
     the best of what is left; what follows from a node that is not safe is left out.
 
     Args:
+        run: the run.
         found: the search there.
         unsafe: the node that a search of all levels found, and what follows from it.
         result: what became of that one.
+        options: what was asked for; the budget is that of each search.
         earlier: the releases of the ledger.
-        started: when the run began.
-        budget: of each search.
-        details: also count what a report shows.
-        fail_on_warning: publish nothing where there is a warning.
     """
     if not isinstance(found, Chosen):
-        return released(found, earlier, started, details=details)[0]
+        return released(run, found, options, earlier)[0]
     while isinstance(found, Chosen):
         if found.node not in unsafe:
             with found.workspace.passing():
-                result, together = released(
-                    found, earlier, started, refused=len(unsafe), details=details, fail_on_warning=fail_on_warning
-                )
+                result, together = released(run, found, options, earlier, refused=len(unsafe))
             if together is None or not together.conflict:
                 return result
             unsafe.add(found.best)
@@ -225,7 +189,7 @@ def _coarser(
         if len(unsafe) == MOST_COMPARED or lattice.size > MAX_NODES:
             why = f"of {lattice.size:,} generalizations at or above earlier levels the {len(unsafe)} best were compared"
             return replace(result, message=f"{result.message}; {why}, and whether another one is safe is not known")
-        found = searched_again(found, unsafe, "among those that are safe beside earlier releases", budget)
+        found = searched_again(found, unsafe, "among those that are safe beside earlier releases", options.budget)
     none = f"of the generalizations at or above earlier levels none is safe ({len(unsafe)} compared)"
     if found.outcome.stopped is not None:
         none = f"{found.outcome.stopped} after {len(unsafe)} generalizations, none of them safe"
@@ -233,32 +197,30 @@ def _coarser(
 
 
 def released(
+    run: Run,
     found: NothingToSearch | NothingFound | Chosen | Recoded,
+    options: Options,
     earlier: Sequence[Entry] | None,
-    started: float,
     *,
     refused: int | None = None,
-    details: Asked,
     applied: Kept | None = None,
-    fail_on_warning: bool = False,
     remember: Callable[[Choice, Written], str] | None = None,
 ) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
 
     Args:
+        run: the run.
         found: the search.
+        options: what to count, and whether a warning is an error.
         earlier: the releases of the ledger; None without a ledger.
-        started: when the run began.
         refused: the search was held at the levels of the earlier releases, or above, and this many nodes were compared
             there before; None where it was not.
-        details: also count what a report shows.
         applied: the recoding that was applied, where none was looked for.
-        fail_on_warning: publish nothing where there is a warning.
         remember: keeps what later refreshes need, right before the release is published, and says so.
     """
     spec = found.spec
     verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
-    more = details_of(found, details)
+    more = details_of(found, options.counted)
     if isinstance(found, NothingToSearch | NothingFound):
         result = unreleased(verb, found, f"nothing was published: {found.failure()}")
         return replace(result, details=more, notes=[*found.workspace.engine.read_notes, *result.notes]), None
@@ -286,7 +248,7 @@ def released(
             metrics=metrics,
             mean_loss=mean_loss_of(found),
             search=found.summary() if isinstance(found, Chosen) else None,
-            cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
+            cost=run.cost,
             notes=[
                 *found.workspace.engine.read_notes,
                 *found.notes,
@@ -303,7 +265,7 @@ def released(
             warnings=warned,
             level_names=found.level_names,
         )
-        if (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
+        if (why := failed_by(spec, warned, on_any=options.fail_on_warning)) is not None:
             return replace(result, verdict="fail", message=f"nothing was published: {why}"), together
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"

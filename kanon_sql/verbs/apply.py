@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
@@ -17,15 +16,14 @@ from kanon_sql.release import (
     kept_recoding,
     refuse_foreign_release,
     refuse_growing,
-    remove_leftovers,
 )
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.run import running
 
 __all__ = ["apply"]
 
@@ -74,28 +72,23 @@ def apply(
         >>> result.node, result.rows["suppressed"]
         ({'age': 1, 'zip': 1}, 0)
     """
-    refuse(obstacles(engine, spec, "apply", Options(source=source, release=release)))
+    options = Options(source=source, release=release, details=details, fail_on_warning=fail_on_warning)
+    refuse(obstacles(engine, spec, "apply", options))
     own = _of_new_rows(spec, source, release)
     parts = _in_schema_of_release(spec, name)
-    started = time.perf_counter()
-    with engine.run(Deadline(timeout)) as meter:
-        remove_leftovers(engine, own)
-        refuse_perturbed(engine, own.source.table)
+    with running(engine, timeout, publishes=own, judges=[own.source.table]) as run:
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)
             refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
-            result, _ = released(
-                found, earlier, started, details=details, applied=kept, fail_on_warning=fail_on_warning
-            )
+            result, _ = released(run, found, options, earlier, applied=kept)
             if isinstance(found, NothingFound):
                 result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
         notes = [*result.notes, *_notes(result, kept)]
-        cost = Cost.of(meter, time.perf_counter() - started)
-        more = with_statements(result.details, meter.log)
-        return replace(result, cost=cost, sql=redacted_log(meter), details=more, notes=notes)
+        more = with_statements(result.details, run.meter.log)
+        return run.closed(replace(result, details=more, notes=notes))
 
 
 def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:

@@ -31,8 +31,8 @@ from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.target_table import Judged, judged
 from kanon_sql.verbs.year import as_published
 

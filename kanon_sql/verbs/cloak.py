@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_of, unknown_columns
@@ -26,12 +25,12 @@ from kanon_sql.positions import (
     publish_cloaked,
     released_columns,
 )
-from kanon_sql.release import refuse_foreign_release, remove_leftovers
+from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import CloakSpec, Displayed
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Warned, redacted_log
+from kanon_sql.verbs.result import Cost, Warned
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by, linked_rows, named_like_identifiers
 
 __all__ = ["CloakResult", "CloakedLevel", "cloak"]
@@ -213,13 +212,10 @@ def cloak(
         >>> kanon_sql.cloak(db, spec).verdict
         'pass'
     """
-    started = time.perf_counter()
     publishes = spec.release is not None and not preview and not check
     refuse(obstacles(engine, spec, "cloak", Options(preview=preview, compare=check)))
-    with engine.run(Deadline(timeout)) as meter:
-        if publishes:
-            remove_leftovers(engine, spec)
-        refuse_perturbed(engine, spec.source.table, spec.release if check else None)
+    judged = [spec.source.table, spec.release if check else None]
+    with running(engine, timeout, publishes=spec if publishes else None, judges=judged) as run:
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
@@ -227,7 +223,7 @@ def cloak(
             result = _cloaked(workspace, spec, publishes=publishes, check=check, fail_on_warning=fail_on_warning)
             unreported = [note for note in engine.read_notes if note not in result.notes]  # of a run that ended early
             result = replace(result, notes=[*unreported, *result.notes])
-        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
+        return run.closed(result)
 
 
 def _cloaked(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
-from kanon_sql.engines import Column, Engine, Reporter, Workspace, now, open_workspace
+from kanon_sql.engines import Column, Reporter, Workspace, open_workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
@@ -26,9 +23,10 @@ from kanon_sql.release import (
 )
 from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.result import Cost, Result, Warned
+from kanon_sql.verbs.manifest_builder import manifest_frame
+from kanon_sql.verbs.result import Result, Warned
+from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.warnings import failed_by, readable_by_others
-from kanon_sql.version import __version__
 
 __all__ = ["invariantly_released"]
 
@@ -42,7 +40,7 @@ class _Run:
     requirement: MInvarianceRequirement
     columns: Mapping[str, Column]
     history: History | None
-    started: float
+    run: Run
 
     @property
     def names_history(self) -> str:
@@ -68,28 +66,27 @@ class _Run:
 
 
 def invariantly_released(
-    engine: Engine,
+    opened: Run,
     spec: Spec,
     requirement: MInvarianceRequirement,
     report: Reporter | None,
-    started: float,
     *,
     fail_on_warning: bool,
 ) -> Result:
     """Publish the next release of an m-invariant sequence, or publish nothing.
 
     Args:
-        engine: with a run open.
+        opened: the run.
         spec: what to anonymize and how.
         requirement: its only requirement.
         report: called with each stage in plain words.
-        started: when the run began.
         fail_on_warning: publish nothing where others may read the history.
 
     Raises:
         SpecError: something else stands under a name, or the source does not have one row per person.
         KanonError: whatever the stages raise.
     """
+    engine = opened.engine
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         with explained_if_missing(engine, spec.source.table):
@@ -97,7 +94,7 @@ def invariantly_released(
         with engine.transaction():
             refuse_foreign_release(workspace, spec)
             history = history_of(workspace, spec, requirement, columns)
-        run = _Run(workspace, spec, requirement, columns, history, started)
+        run = _Run(workspace, spec, requirement, columns, history, opened)
         found = invariant_classes(workspace, spec, requirement, columns, None if history is None else history.past)
         if isinstance(found, NoInvariantClasses):
             return _result(run, found, "fail", f"nothing was published: {found.why}", list(engine.read_notes))
@@ -179,7 +176,7 @@ def _result(
         metrics={},
         mean_loss=None if made is None else made.mean_loss,
         search=None,
-        cost=Cost.of(run.workspace.engine.meter, time.perf_counter() - run.started),
+        cost=run.run.cost,
         notes=notes,
         m_invariance=None if made is None else run.facts(made),
     )
@@ -192,30 +189,13 @@ def _classes(found: InvariantClasses) -> dict[str, int | float | None]:
 
 def _manifest(run: _Run, result: Result) -> dict[str, Any]:
     """What was published and how; no value of the data is in it."""
-    return {
-        "kanon_sql": __version__,
-        "run_id": run.workspace.run_id,
-        "published_at": now(),
-        "release": result.release,
-        "spec": run.spec.redacted(),
-        "spec_hash": run.spec.hash,
-        "node": None,
-        "intervals": None,
-        "recoding": None,
-        "rows": dict(result.rows),
-        "classes": dict(result.classes),
-        "achieved": {key: dict(value) for key, value in result.achieved.items()},
-        "metrics": {},
-        "search": None,
-        "applied": None,
-        "cost": result.cost.to_dict(),
-        "notes": list(result.notes),
-        "warnings": result.to_dict()["warnings"],
-        "details": None,
-        "m_invariance": result.to_dict()["m_invariance"],
-        "versions": {
-            "python": platform.python_version(),
-            "sqlglot": version("sqlglot"),
-            "engine": f"{run.workspace.dialect.name} {run.workspace.engine.version}",
-        },
-    }
+    return manifest_frame(
+        run.spec,
+        run.workspace,
+        result,
+        rows=dict(result.rows),
+        cost=result.cost.to_dict(),
+        notes=list(result.notes),
+        warnings=result.to_dict()["warnings"],
+        m_invariance=result.to_dict()["m_invariance"],
+    )

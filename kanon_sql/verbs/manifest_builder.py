@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.evaluate import Chosen
@@ -15,7 +15,10 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result, names_for_manifest
 from kanon_sql.version import __version__
 
-__all__ = ["choice_of", "manifest_of"]
+if TYPE_CHECKING:
+    from kanon_sql.verbs.parties_result import PartiesResult
+
+__all__ = ["choice_of", "manifest_frame", "manifest_of"]
 
 
 def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
@@ -60,37 +63,64 @@ def manifest_of(
         applied: the recoding that was applied, where none was looked for.
     """
     read = _read_version(spec, workspace)
+    found = result.to_dict()
+    return manifest_frame(
+        spec,
+        workspace,
+        result,
+        **({} if file is None else {"file": file.to_dict()}),
+        **({} if read is None else {"source_version": dict(read)}),
+        level_names=names_for_manifest(spec, result.level_names or {}),
+        intervals=found["intervals"],
+        recoding=found["recoding"],
+        rows=dict(result.rows),
+        metrics=dict(result.metrics),
+        search=found["search"],
+        steps=found["steps"],
+        utility=found["utility"],
+        applied=None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
+        cost=result.cost.to_dict(),
+        notes=list(result.notes),
+        warnings=found["warnings"],
+        **({} if result.refresh is None else {"refresh": dict(result.refresh)}),
+        details=None if result.details is None else result.details.to_dict(),
+    )
+
+
+def manifest_frame(spec: Spec, workspace: Workspace, result: Result | PartiesResult, **section: Any) -> dict[str, Any]:
+    """What all manifests hold: the run, the spec, and what can be read from the published table itself.
+
+    What tells more of the source (its rows, the search, what the run took) is there where its kind of release says so.
+
+    Args:
+        spec: what was released.
+        workspace: where.
+        result: what is said of it.
+        section: what this kind of release adds, by key.
+    """
     return {
         "kanon_sql": __version__,
         "run_id": workspace.run_id,
         "published_at": now(),
         "release": result.release,
-        **({} if file is None else {"file": file.to_dict()}),
-        **({} if read is None else {"source_version": dict(read)}),
         "spec": spec.redacted(),
         "spec_hash": spec.hash,
         "node": None if result.node is None else dict(result.node),
-        "level_names": names_for_manifest(spec, result.level_names or {}),
-        "intervals": result.to_dict()["intervals"],
-        "recoding": result.to_dict()["recoding"],
-        "rows": dict(result.rows),
+        "intervals": None,
+        "recoding": None,
         "classes": dict(result.classes),
         "achieved": {key: dict(value) for key, value in result.achieved.items()},
-        "metrics": dict(result.metrics),
-        "search": result.to_dict()["search"],
-        "steps": result.to_dict()["steps"],
-        "utility": result.to_dict()["utility"],
-        "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
-        "cost": result.cost.to_dict(),
-        "notes": list(result.notes),
-        "warnings": result.to_dict()["warnings"],
-        **({} if result.refresh is None else {"refresh": dict(result.refresh)}),
-        "details": None if result.details is None else result.details.to_dict(),
+        "metrics": {},
+        "search": None,
+        "applied": None,
+        "cost": {},
+        "details": None,
         "versions": {
             "python": platform.python_version(),
             "sqlglot": version("sqlglot"),
             "engine": f"{workspace.dialect.name} {workspace.engine.version}",
         },
+        **section,
     }
 
 

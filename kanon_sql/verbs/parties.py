@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, now, open_workspace
+from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
@@ -28,10 +26,10 @@ from kanon_sql.parties import (
 )
 from kanon_sql.release import refuse_foreign_release, remove_leftovers
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.manifest_builder import manifest_frame
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
 from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.version import __version__
 
 __all__ = ["PartiesResult", "anonymize_parties", "plan_parties"]
 
@@ -314,32 +312,16 @@ def _manifest(
 ) -> dict[str, Any]:
     """What was published and how. Of the other parties' rows it holds what the result says, and nothing by party."""
     search = result.to_dict()["search"]
-    return {
-        "kanon_sql": __version__,
-        "run_id": workspace.run_id,
-        "published_at": now(),
-        "release": result.release,
-        "spec": spec.redacted(),
-        "spec_hash": spec.hash,
-        "node": dict(result.node or {}),
-        "intervals": None,
-        "recoding": None,
-        "rows": dict(rows),
-        "classes": dict(result.classes),
-        "achieved": {key: dict(value) for key, value in result.achieved.items()},
-        "metrics": {} if result.metric is None else {result.metric["name"]: result.metric["value"]},
-        "search": search,
-        "applied": None,
-        "cost": {},
-        "notes": list(result.notes),
-        "details": None,
-        "parties": {**split, "rows": dict(result.rows), "learns": dict(result.learns)},
-        "versions": {
-            "python": platform.python_version(),
-            "sqlglot": version("sqlglot"),
-            "engine": f"{workspace.dialect.name} {workspace.engine.version}",
-        },
-    }
+    return manifest_frame(
+        spec,
+        workspace,
+        result,
+        rows=dict(rows),
+        metrics={} if result.metric is None else {result.metric["name"]: result.metric["value"]},
+        search=search,
+        notes=list(result.notes),
+        parties={**split, "rows": dict(result.rows), "learns": dict(result.learns)},
+    )
 
 
 def _with_costs(result: PartiesResult, engines: Sequence[Engine], started: float) -> PartiesResult:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
-from kanon_sql.release import refuse_foreign_release, remove_leftovers
+from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import Displayed, PerturbSpec
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Warned, redacted_log
+from kanon_sql.verbs.result import Cost, Warned
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["Perturbation", "perturb"]
@@ -146,12 +146,9 @@ def perturb(
         >>> kanon_sql.perturb(db, masked).columns["zip"]
         {'method': 'kept', 'changed': 0}
     """
-    started = time.perf_counter()
     publishes = spec.release is not None and not preview
     refuse(obstacles(engine, spec, "perturb", Options(preview=preview)))
-    with engine.run(Deadline(timeout)) as meter:
-        if publishes:
-            remove_leftovers(engine, spec)
+    with running(engine, timeout, publishes=spec if publishes else None) as run:
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
@@ -165,7 +162,7 @@ def perturb(
             if publishes and result.passed:
                 publish_perturbed(workspace, spec, table, _summary(result))
         notes = [*engine.read_notes, *result.notes]
-        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter), notes=notes)
+        return run.closed(replace(result, notes=notes))
 
 
 def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Linked, publishes: bool) -> Perturbation:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import (
     Budget,
@@ -28,11 +27,11 @@ from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import details_of
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, with_bound
 from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, with_another
-from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.result import Cost, Result, unreleased
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
 from kanon_sql.verbs.without_spec import takes_roles
@@ -117,9 +116,7 @@ def plan(
     outliers = outlier_size(models_of(spec)) if matrix else None
     quick = beside == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
-    started = time.perf_counter()
-    with engine.run(Deadline(timeout)) as meter:
-        refuse_perturbed(engine, spec.source.table)
+    with running(engine, timeout, judges=[spec.source.table]) as run:
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
                 kept = opened.enter_context(KeptSets(engine))
@@ -145,17 +142,16 @@ def plan(
                 result = with_another(engine, spec, other, result, report, budget, kept)
         steps = steps_dict(engine, spec, result.rows["source"])
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
-        return replace(
+        result = replace(
             result,
             release=spec.shown,
-            cost=Cost.of(meter, time.perf_counter() - started),
             notes=[*engine.read_notes, *result.notes, *notes_of_steps(steps), *ledger],
             steps=steps,
-            sql=redacted_log(meter),
             lattice=lattice,
             distances=distances,
-            details=with_statements(more, meter.log),
+            details=with_statements(more, run.meter.log),
         )
+        return run.closed(result)
 
 
 def _result(found: NothingToSearch | NothingFound | Chosen | Recoded, *, brief: bool) -> Result:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import Obstacle, SpecError, UnsupportedError
@@ -85,6 +85,11 @@ class Options:
     deleted: str | None = None
     batch: str | None = None
     verify_all: bool = False
+
+    @property
+    def counted(self) -> bool | Literal["distributions"]:
+        """What a report counts: nothing, its details, or these and the distributions of the columns."""
+        return "distributions" if self.distributions else self.details
 
     @property
     def limits_search(self) -> bool:

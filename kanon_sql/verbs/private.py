@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import platform
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
-from kanon_sql.engines import Engine, Reporter, now, open_workspace
+from kanon_sql.engines import Reporter, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Evaluator, SearchSummary, rows_in_words
 from kanon_sql.frequency import Prepared, prepared, source_of
@@ -36,9 +33,10 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
-from kanon_sql.verbs.result import Cost, Result, names_for_manifest
+from kanon_sql.verbs.manifest_builder import manifest_frame
+from kanon_sql.verbs.result import Result, names_for_manifest
+from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
-from kanon_sql.version import __version__
 
 __all__ = ["privately_released"]
 
@@ -59,7 +57,7 @@ class _Run:
         sampling: the probability and k.
         entries: what its ledger held.
         given: the frequency sets, and where they are.
-        started: when the run began.
+        run: the run of the engine.
     """
 
     spec: Spec
@@ -67,7 +65,7 @@ class _Run:
     sampling: Sampling
     entries: tuple[Entry, ...]
     given: Prepared
-    started: float
+    run: Run
 
     def facts(self) -> dict[str, Any]:
         """What results and manifests say of the guarantee; none of it depends on the rows."""
@@ -86,20 +84,18 @@ class _Run:
 
 
 def privately_released(
-    engine: Engine,
+    opened: Run,
     spec: Spec,
     requirement: DifferentialPrivacyRequirement,
     report: Reporter | None,
-    started: float,
 ) -> Result:
     """Publish a differentially private release, or publish nothing.
 
     Args:
-        engine: with a run open.
+        opened: the run.
         spec: what to anonymize and how.
         requirement: its only requirement.
         report: called with each stage in plain words.
-        started: when the run began.
 
     Raises:
         SpecError: the ledger's budget is spent, or the sampling probability is too large.
@@ -108,6 +104,7 @@ def privately_released(
     sampling = sampling_for(
         requirement.spends[0] - requirement.of_search, requirement.spends[1], requirement.asked_sampling
     )
+    engine = opened.engine
     with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
         refuse_foreign_release(workspace, spec)
         entries = refuse_spent(workspace, spec, requirement)
@@ -122,7 +119,7 @@ def privately_released(
         levels = _fixed(requirement, given)
         score = None if requirement.search is None else score_for(requirement.search, given.sets)
         lattice = None if levels is not None else lattice_to_choose_from(evaluator)
-        run = _Run(spec, requirement, sampling, entries, given, started)
+        run = _Run(spec, requirement, sampling, entries, given, opened)
         spend(given.workspace, spec, requirement, given.sets, entries)
         search = None
         if lattice is not None and score is not None:
@@ -235,7 +232,7 @@ def _result(
         achieved={} if examined is None else examined.achieved_dict(),
         metrics={},
         search=search,
-        cost=Cost.of(run.given.workspace.engine.meter, time.perf_counter() - run.started),
+        cost=run.run.cost,
         notes=[*run.given.workspace.engine.read_notes, _NOT_COVERED, *notes_of_steps(steps)],
         steps=steps,
         differential_privacy=run.facts(),
@@ -248,31 +245,14 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
 
     No figure of the source is in it: not its rows, nor the time and the statements of the run.
     """
-    return {
-        "kanon_sql": __version__,
-        "run_id": run.given.workspace.run_id,
-        "published_at": now(),
-        "release": result.release,
-        "spec": run.spec.redacted(),
-        "spec_hash": run.spec.hash,
-        "node": dict(result.node or {}),
-        "level_names": names_for_manifest(run.spec, result.level_names or {}),
-        "intervals": None,
-        "recoding": None,
-        "rows": {"released": result.rows["released"]},
-        "classes": dict(result.classes),
-        "achieved": {key: dict(value) for key, value in result.achieved.items()},
-        "metrics": {},
-        "search": None,
-        "applied": None,
-        "steps": result.to_dict()["steps"],
-        "cost": {},
-        "notes": notes_of_steps(result.to_dict()["steps"]),
-        "details": None,
-        "differential_privacy": run.facts(),
-        "versions": {
-            "python": platform.python_version(),
-            "sqlglot": version("sqlglot"),
-            "engine": f"{run.given.workspace.dialect.name} {run.given.workspace.engine.version}",
-        },
-    }
+    steps = result.to_dict()["steps"]
+    return manifest_frame(
+        run.spec,
+        run.given.workspace,
+        result,
+        level_names=names_for_manifest(run.spec, result.level_names or {}),
+        rows={"released": result.rows["released"]},
+        steps=steps,
+        notes=notes_of_steps(steps),
+        differential_privacy=run.facts(),
+    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
-from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, plain_source_of
@@ -22,7 +21,6 @@ from kanon_sql.release import (
     refuse_later,
     refuse_other_state,
     refuse_other_types,
-    remove_leftovers,
     state_of,
     take_rows,
 )
@@ -30,9 +28,9 @@ from kanon_sql.spec import Source, Spec, format_table_name
 from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.growth_result import grow_release
 from kanon_sql.verbs.growth_state import watermark_of
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by
 from kanon_sql.verbs.warnings.left_out import left_out
 
@@ -93,10 +91,7 @@ def refresh(
     """
     options = Options(inserted=inserted, deleted=deleted, batch=batch, verify_all=verify_all)
     refuse(obstacles(engine, spec, "refresh", options))
-    started = time.perf_counter()
-    with engine.run(Deadline(timeout)) as meter:
-        remove_leftovers(engine, spec)
-        refuse_perturbed(engine, spec.source.table)
+    with running(engine, timeout, publishes=spec, judges=[spec.source.table]) as run:
         reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
         relation = plain_source_of(engine, reads)
         with open_workspace(engine, relation, report) as workspace, ExitStack() as others:
@@ -112,7 +107,7 @@ def refresh(
                 )
             if batch is not None and batch in state.taken:
                 unchanged = _unchanged(spec, state, "the batch was taken before", fail_on_warning=fail_on_warning)
-                return replace(unchanged, cost=Cost.of(meter, _since(started)), notes=list(engine.read_notes))
+                return replace(unchanged, cost=run.cost, notes=list(engine.read_notes))
             with explained_if_missing(engine, reads.source.table):
                 columns = workspace.described(relation)
             takes_source = inserted is not None or deleted is None
@@ -120,11 +115,7 @@ def refresh(
                 workspace, others, spec, state, columns, deleted, batch, takes_source=takes_source,
                 verify_all=verify_all, fail_on_warning=fail_on_warning,
             )  # fmt: skip
-            return replace(result, cost=Cost.of(meter, _since(started)), sql=redacted_log(meter))
-
-
-def _since(started: float) -> float:
-    return time.perf_counter() - started
+            return run.closed(result)
 
 
 def _source(written: str) -> Source:

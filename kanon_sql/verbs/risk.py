@@ -34,8 +34,8 @@ from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.target_table import Judged, judged, release_stands
 from kanon_sql.verbs.year import as_published
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
-from kanon_sql.release import is_perturbed, refuse_foreign_release, remove_leftovers
+from kanon_sql.release import is_perturbed, refuse_foreign_release
 from kanon_sql.spec import Dimension, Displayed, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Warned, redacted_log
+from kanon_sql.verbs.result import Cost, Warned
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.steps import steps_dict
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
@@ -199,12 +199,9 @@ def tabulate(
         >>> kanon_sql.tabulate(db, table).passed
         True
     """
-    started = time.perf_counter()
     publishes = spec.release is not None and not preview
     refuse(obstacles(engine, spec, "tabulate", Options(preview=preview)))
-    with engine.run(Deadline(timeout)) as meter:
-        if publishes:
-            remove_leftovers(engine, spec)
+    with running(engine, timeout, publishes=spec if publishes else None) as run:
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
@@ -229,8 +226,7 @@ def tabulate(
                 result = replace(result, verdict="fail", release=None, message=message, table=())
             if publishes and result.passed:
                 publish_table(workspace, spec, found.spec, shielded, _summary(result), truthful=truthful)
-        cost = Cost.of(meter, time.perf_counter() - started)
-        return replace(result, cost=cost, sql=redacted_log(meter))
+        return run.closed(result)
 
 
 def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str], publishes: bool) -> Tabulation:

@@ -34,9 +34,9 @@ from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
-from kanon_sql.verbs.perturbed_tables import refuse_perturbed
 from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
