@@ -64,7 +64,7 @@ def markdown() -> str:
         raise ValueError(f"no section of the reference has {', '.join(sorted(missing))}")
     sections = {title: [f"kanon_sql.{name}" for name in names] for title, names in SECTIONS.items()}
     sections["Results"] += [f"{_home(name)}.{name}" for name in PARTS]
-    sections["Errors"] = [f"kanon_sql.errors.{name}" for name in sorted(kanon_sql.errors.__all__, key=_rank)]
+    sections["Errors"] = [f"kanon_sql.errors.{name}" for name in sorted(errors(), key=_rank)]
     sections["Testing an engine"] = [f"kanon_sql.testing.{name}" for name in kanon_sql.testing.__all__]
     return "\n\n".join("\n\n".join([f"## {title}", *map(_block, names)]) for title, names in sections.items())
 
@@ -83,6 +83,11 @@ def _block(name: str) -> str:
 def objects() -> dict[str, Any]:
     """Every public function and class by its name."""
     return {name: getattr(kanon_sql, name) for name in kanon_sql.__all__ if name != "__version__"}
+
+
+def errors() -> list[str]:
+    """The errors, and the classes that they hold; what raises them is for the package."""
+    return [name for name in kanon_sql.errors.__all__ if isinstance(getattr(kanon_sql.errors, name), type)]
 
 
 def _home(name: str) -> str:
