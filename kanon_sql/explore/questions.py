@@ -37,7 +37,7 @@ def planned(spec: Spec) -> Callable[[Tools], Any]:
     from kanon_sql.verbs.plan import plan
 
     return lambda tools: plan(
-        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None, brief=True
+        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, compare_recoding=None, brief=True
     )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def planned_in_full(spec: Spec) -> Callable[[Tools], Any]:
     def ask(tools: Tools) -> Any:
         def full(*, explain: bool, distributions: bool) -> Any:
             return plan(
-                tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None,
+                tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, compare_recoding=None,
                 details=True, explain=explain, distributions=distributions,
             )  # fmt: skip
 

@@ -29,7 +29,7 @@ def publish_perturbed(workspace: Workspace, spec: PerturbSpec, table: MaskedTabl
         VerificationError: the written table is not the one that was measured; it was dropped.
     """
     assert spec.release is not None
-    with under_another_id(workspace.engine, "untrue"), staged(workspace, spec.release) as target:
+    with under_another_id(workspace.engine, "perturbed"), staged(workspace, spec.release) as target:
         workspace.report("writing the release", None)
         columns = [{"name": item.name, "masked": item.masked} for item in table.columns]
         workspace.execute("perturbation/release", target=target, table=table.table, columns=columns)
@@ -59,7 +59,7 @@ def publish_perturbed(workspace: Workspace, spec: PerturbSpec, table: MaskedTabl
             "published_at": now(),
             "release": ".".join(spec.release),
             "truthful": False,
-            "untrue": list(spec.perturb),
+            "perturbed": list(spec.perturb),
             "perturbation": summary,
             "spec": spec.redacted(),
             "spec_hash": spec.hash,

@@ -16,7 +16,7 @@ from kanon_sql.spec import CloakSpec
 __all__ = ["Axis", "Grid", "Layout", "Step"]
 
 
-Shape = Literal["cell", "beside", "above"]
+Shape = Literal["cell", "side_by_side", "above"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _sizes(spec: CloakSpec) -> Iterator[tuple[int, int, Shape, int]]:
     for depth in range(spec.position.depth, spec.position.coarsest, -1):
         yield depth, depth, "cell", depth
         if spec.position.neighbours:
-            yield depth - 1, depth, "beside", depth
+            yield depth - 1, depth, "side_by_side", depth
             yield depth, depth - 1, "above", depth
     yield spec.position.coarsest, spec.position.coarsest, "cell", spec.position.coarsest
 

@@ -336,10 +336,12 @@ class _Cut:
         fills = {"factor": repr(BITS if classified else PRECISION / (PRICE * state.kept_rows))}
         what = f"chosen{number}"
         if not down:
-            return state.make("subtree/generalized", what, tables, fills, worth="told" if classified else "detail")
+            return state.make(
+                "subtree/generalized", what, tables, fills, worth="majority_gain" if classified else "detail"
+            )
         return state.make(
             "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
-            worth="told" if classified else "regained", cuts=self._cuts, splits=bool(offered),
+            worth="majority_gain" if classified else "regained", cuts=self._cuts, splits=bool(offered),
         )  # fmt: skip
 
     def _judged(self, what: str) -> Relation:

@@ -51,8 +51,8 @@ _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 _DERIVED_ID = re.compile(r"[0-9a-f]{8}(01|02|03)")
 """What a run publishes that is no release of true rows has an id of its own, made of that of the run."""
 
-Kind = Literal["release", "recoding", "history", "untrue"]
-_ENDS: dict[str, Kind] = {"01": "recoding", "02": "history", "03": "untrue"}
+Kind = Literal["release", "recoding", "history", "perturbed"]
+_ENDS: dict[str, Kind] = {"01": "recoding", "02": "history", "03": "perturbed"}
 
 State = Literal["pending", "published"]
 
@@ -63,7 +63,7 @@ def derived_id(run_id: str, kind: Kind) -> str:
 
 
 def kind_of(run_id: str) -> Kind:
-    """What a table with this id as its mark is: a release, a recoding that was kept, a history, or untrue."""
+    """What a table with this id as its mark is: a release, a recoding that was kept, a history, or perturbed rows."""
     found = _DERIVED_ID.fullmatch(run_id)
     return "release" if found is None else _ENDS[found[1]]
 
@@ -137,7 +137,7 @@ def is_perturbed(engine: Engine, parts: tuple[str, ...]) -> bool:
 
 def marks_perturbed(run_id: str) -> bool:
     """Whether the run of a mark made values untrue."""
-    return kind_of(run_id) == "untrue"
+    return kind_of(run_id) == "perturbed"
 
 
 @contextmanager

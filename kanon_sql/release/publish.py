@@ -58,12 +58,12 @@ KEEP = "recoding.save_as"
 HISTORY = "privacy.m_invariance.history"
 """What names the history of a sequence of releases in a spec."""
 
-_KEYS: dict[Kind, str] = {"release": "release", "recoding": KEEP, "history": HISTORY, "untrue": "release"}
+_KEYS: dict[Kind, str] = {"release": "release", "recoding": KEEP, "history": HISTORY, "perturbed": "release"}
 _KINDS: dict[Kind, str] = {
     "release": "a release",
     "recoding": "a recoding that was kept",
     "history": "the history of a sequence of releases",
-    "untrue": "a release of untrue values",
+    "perturbed": "a perturbed release",
 }
 
 _STANDS = "the release stands under its name all the same"
@@ -259,7 +259,7 @@ def _open(workspace: Workspace, release: tuple[str, ...]) -> None:
 
     A history, or a recoding that is kept, may hold values of the source: who may read one is for its owner to say.
     """
-    if kind_of(workspace.run_id) not in ("release", "untrue"):
+    if kind_of(workspace.run_id) not in ("release", "perturbed"):
         return
     if rights := workspace.engine.default_rights(release):
         workspace.run(Statement("release/rights", "; ".join(rights), quoted=workspace.dialect.quoted))

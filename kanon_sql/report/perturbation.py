@@ -40,7 +40,7 @@ def _verdict(result: Perturbation) -> RenderableType:
     if not result.passed:
         return verdict(False, result.message)
     grid = Table.grid(padding=(0, 2))
-    grid.add_row(Text("UNTRUE", "bold yellow"), Text(shown(result.message), overflow="fold"))
+    grid.add_row(Text("PERTURBED", "bold yellow"), Text(shown(result.message), overflow="fold"))
     return grid
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cloaking_text"]
 
-_SHAPES = {"cell": "", "beside": ", two beside each other", "above": ", two above each other"}
+_SHAPES = {"cell": "", "side_by_side": ", two beside each other", "above": ", two above each other"}
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 

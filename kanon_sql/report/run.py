@@ -34,7 +34,7 @@ class Run(BaseModel):
 
     Attributes:
         verb: what was asked.
-        verdict: ``pass``, ``fail``, or ``untrue`` for what ``perturb`` published; None for verbs without a verdict.
+        verdict: ``pass``, ``fail``, or ``perturbed`` for what ``perturb`` published; None for verbs without a verdict.
         message: the verdict in a sentence.
     """
 
@@ -54,7 +54,7 @@ class Run(BaseModel):
     achieved: dict[str, dict[str, Any]] = {}
     metrics: dict[str, float] = {}
     mean_loss: float | None = None
-    beside: dict[str, Any] | None = None
+    other_recoding: dict[str, Any] | None = None
     search: dict[str, Any] | None = None
     cost: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = []
@@ -64,7 +64,7 @@ class Run(BaseModel):
     @property
     def passed(self) -> bool | None:
         """Whether the verdict is ``pass``; None without a verdict, and where values are untrue."""
-        return None if self.verdict in (None, "untrue") else self.verdict == "pass"
+        return None if self.verdict in (None, "perturbed") else self.verdict == "pass"
 
     @property
     def others(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest says of a published release what ``anonymize`` said of it, or ``perturb``."""
     if manifest.get("truthful") is False and isinstance(manifest.get("perturbation"), Mapping):
         rest = {key: value for key, value in manifest.items() if key not in ("kanon_sql", "perturbation")}
-        return {**rest, **manifest["perturbation"], "verb": "perturb", "verdict": "untrue"}
+        return {**rest, **manifest["perturbation"], "verb": "perturb", "verdict": "perturbed"}
     rows = manifest.get("rows")
     counts = ""
     if isinstance(rows, Mapping) and all(isinstance(rows.get(name), int) for name in ("released", "source")):

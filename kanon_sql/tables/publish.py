@@ -85,7 +85,7 @@ def publish_table(
     """
     assert spec.release is not None
     assert found.failure is None
-    id_of_its_own = nullcontext() if truthful else under_another_id(workspace.engine, "untrue")
+    id_of_its_own = nullcontext() if truthful else under_another_id(workspace.engine, "perturbed")
     with id_of_its_own, staged(workspace, spec.release) as target:
         workspace.report("writing the table", None)
         rows = rows_of(shown, found)

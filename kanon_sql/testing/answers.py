@@ -282,7 +282,10 @@ class Answers(Fixtures):
             )
         lower = {"delta_presence": {"population": "census", "delta_min": 0.02, "delta_max": 1}}
         spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": [lower]})
-        same(kanon_sql.plan(engine, spec, beside=None), kanon_sql.plan(reference.engine, spec, beside=None))
+        same(
+            kanon_sql.plan(engine, spec, compare_recoding=None),
+            kanon_sql.plan(reference.engine, spec, compare_recoding=None),
+        )
         with_visits.drop("census")
 
     def test_the_same_beliefs_and_consistency_as_duckdb(

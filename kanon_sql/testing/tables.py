@@ -256,7 +256,7 @@ class Tables(Fixtures):
         """The egress does not grow with the table."""
         spec = kanon_sql.Spec.from_dict(
             {
-                "version": 1, "source": "grown", "release": "visits_release", "unit": "p",
+                "version": 1, "source": "growing", "release": "visits_release", "unit": "p",
                 "quasi_identifiers": {"q": None, "r": {"prefix": [1]}}, "privacy": [{"k_anonymity": 2}],
                 "suppression": {"max_share": 0.5},
             }
@@ -264,9 +264,9 @@ class Tables(Fixtures):
         fetched = []
         for size in (100, 1000):
             rows = [(number, f"q{number % 4}", f"{number % 7}{number % 3}") for number in range(size)]
-            subject.table("grown", {"p": "integer", "q": "text", "r": "text"}, rows)
+            subject.table("growing", {"p": "integer", "q": "text", "r": "text"}, rows)
             cost = kanon_sql.anonymize(engine, spec).cost
             assert cost.source_scans <= 2 or engine.scratch.mode == "inline"
             fetched.append(cost.rows_fetched)
         assert max(fetched) < 100, "a tenth of the rows"
-        subject.drop("grown")
+        subject.drop("growing")

@@ -48,7 +48,7 @@ class CloakedLevel:
         rows: how many rows are released with one.
     """
 
-    shape: Literal["cell", "beside", "above"]
+    shape: Literal["cell", "side_by_side", "above"]
     depth: int
     width: int | None
     cells: int

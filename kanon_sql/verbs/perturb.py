@@ -30,8 +30,8 @@ class Perturbation(Displayed):
     """The result of ``perturb``.
 
     Attributes:
-        verdict: ``untrue``: masked as asked, which promises no anonymity; ``fail`` where linkage finds more rows than
-            the spec allows, and nothing was published.
+        verdict: ``perturbed``: masked as asked, which promises no anonymity; ``fail`` where linkage finds more rows
+            than the spec allows, and nothing was published.
         message: the verdict in a sentence.
         release: the published table's name; None unless published.
         rows: rows of the source, all of which are released.
@@ -56,10 +56,10 @@ class Perturbation(Displayed):
         ... )
         >>> result = kanon_sql.perturb(db, masked)
         >>> result.verdict, result.rows, result.utility["frequencies"][0]["distance"]
-        ('untrue', 600, 0.0)
+        ('perturbed', 600, 0.0)
     """
 
-    verdict: Literal["untrue", "fail"]
+    verdict: Literal["perturbed", "fail"]
     message: str
     release: str | None
     rows: int
@@ -74,7 +74,7 @@ class Perturbation(Displayed):
     @property
     def passed(self) -> bool:
         """Whether the risk is as low as the spec asks; never that the release is anonymous."""
-        return self.verdict == "untrue"
+        return self.verdict == "perturbed"
 
     def raise_for_failure(self) -> Perturbation:
         """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
@@ -171,9 +171,9 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
     risk = f"linkage finds {found.share:.2%} of {found.looked_at:,} rows, where a guess finds {1 / found.records:.2%}"
     if most is not None and found.share > most:
         message = f"nothing was published: {risk}, and at most {most:.2%} may be found; mask more"
-        verdict: Literal["untrue", "fail"] = "fail"
+        verdict: Literal["perturbed", "fail"] = "fail"
     else:
-        verdict = "untrue"
+        verdict = "perturbed"
         message = (
             f"{'published' if publishes else 'masked'} {table.rows:,} rows whose values of {names} are untrue; {risk}"
         )
@@ -188,7 +188,7 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
     return Perturbation(
         verdict=verdict,
         message=message,
-        release=".".join(spec.release) if publishes and verdict == "untrue" and spec.release is not None else None,
+        release=".".join(spec.release) if publishes and verdict == "perturbed" and spec.release is not None else None,
         rows=table.rows,
         columns={
             item.name: {

@@ -54,7 +54,7 @@ def plan(
     bound: bool = False,
     details: bool = False,
     distributions: bool = False,
-    beside: str | Mapping[str, Any] | None = None,
+    compare_recoding: str | Mapping[str, Any] | None = None,
     kept: KeptSets | None = None,
     brief: bool = False,
     fail_on_warning: bool = False,
@@ -77,9 +77,9 @@ def plan(
         distributions: also count, as part of the details, how the rows of the source and of the release are distributed
             over the labels of each column, in one or two statements per column. It shows labels; those with fewer rows
             than k are merged.
-        beside: another recoding, such as ``local``: also make it, on the same frequency sets, and say what it would
-            lose instead. It takes the statements of a run of its own, and no scan of the source. ``quick`` asks for
-            ``local`` beside a full-domain plan that loses something, where that takes about a second: DuckDB, at most
+        compare_recoding: another recoding, such as ``local``: also make it, on the same frequency sets, and report
+            its loss. It takes the statements of a run of its own, and no scan of the source. ``quick`` asks for
+            ``local`` next to a full-domain plan that loses something, where that takes about a second: DuckDB, at most
             50,000 different vectors, and no requirement but k-anonymity.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
         brief: leave out what takes a statement and is not what one waits for: metrics but the one that was optimized
@@ -92,7 +92,7 @@ def plan(
         table.
 
     Raises:
-        SpecError: ``beside`` is no recoding.
+        SpecError: ``compare_recoding`` is no recoding.
         UnsupportedError: ``explain``, ``matrix`` or ``distributions`` was asked for with an algorithm that chooses
             intervals, or with local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
         SearchTooLarge: ``matrix`` was asked for with more distance vectors than any reader would read.
@@ -114,8 +114,8 @@ def plan(
     )
     refuse(obstacles(engine, spec, "plan", options))
     outliers = outlier_size(models_of(spec)) if matrix else None
-    quick = beside == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
-    other = None if beside is None or beside == QUICK else parse_recoding(beside)
+    quick = compare_recoding == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
+    other = None if compare_recoding is None or compare_recoding == QUICK else parse_recoding(compare_recoding)
     with running(engine, timeout, judges=[spec.source.table]) as run:
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:

@@ -19,7 +19,7 @@ from kanon_sql.verbs.result import Result
 __all__ = ["QUICK", "is_quick", "may_be_quick", "with_another"]
 
 QUICK = "quick"
-"""Asked for beside a full-domain plan: local recoding where that takes about a second, and nothing where it may not."""
+"""Asked for with a full-domain plan: local recoding where that takes about a second, and nothing where it may not."""
 
 
 def may_be_quick(engine: Engine, spec: Spec) -> bool:
@@ -78,7 +78,7 @@ def with_another(
     figures = {"mean_loss": None, "suppressed": None, "reason": None, "stopped": None}
     found = {"recoding": other.label, **figures, **_found(engine, spec, other, report, budget, kept)}
     found["statements"] = engine.meter.statements - before
-    return replace(result, beside=found, notes=[*result.notes, _in_words(found, result)])
+    return replace(result, other_recoding=found, notes=[*result.notes, _in_words(found, result)])
 
 
 def _found(

@@ -157,8 +157,8 @@ class Result(Charted):
         metrics: metric -> its value at the node.
         mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says: the one
             figure that all recodings have in common. None for ``check``, and without a release.
-        beside: for a plan that was asked for it: what another recoding would lose instead: ``recoding``, ``mean_loss``,
-            ``suppressed``, ``stopped``, ``statements``, and the ``reason`` where it is not possible.
+        other_recoding: for a plan that was asked for it: what another recoding would lose: ``recoding``,
+            ``mean_loss``, ``suppressed``, ``stopped``, ``statements``, and the ``reason`` where it is not possible.
         search: what the search did; None for ``check``.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -189,7 +189,7 @@ class Result(Charted):
         >>> result.cost.source_scans
         1
         >>> sorted(result.to_dict())[:3]
-        ['achieved', 'beside', 'class_sizes']
+        ['achieved', 'class_sizes', 'classes']
     """
 
     verb: Literal["plan", "anonymize", "check", "apply", "refresh"]
@@ -215,7 +215,7 @@ class Result(Charted):
     ledger: Mapping[str, Any] | None = None
     recoding: Mapping[str, Any] | None = None
     mean_loss: float | None = None
-    beside: Mapping[str, Any] | None = None
+    other_recoding: Mapping[str, Any] | None = None
     differential_privacy: Mapping[str, Any] | None = None
     m_invariance: Mapping[str, Any] | None = None
     refresh: Mapping[str, Any] | None = None
@@ -334,7 +334,7 @@ class Result(Charted):
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
             "metrics": dict(self.metrics),
             "mean_loss": self.mean_loss,
-            "beside": None if self.beside is None else dict(self.beside),
+            "other_recoding": None if self.other_recoding is None else dict(self.other_recoding),
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),

@@ -181,7 +181,7 @@ def test_the_figures_are_those_of_plan_and_the_source_is_read_once(clinic_file: 
         ):  # fmt: skip
             answer = somebody.ask("ask", fields)
             spec = asked_for(spec, fields)
-            alone = kanon_sql.plan(engine, spec, beside=None)
+            alone = kanon_sql.plan(engine, spec, compare_recoding=None)
             said = plain(answer.text)
             assert alone.message in said, fields
             for name, level in (alone.node or {}).items():
@@ -274,8 +274,8 @@ def test_what_one_does_not_wait_for_comes_after_it(tmp_path: Path) -> None:
     text = make_uneven(tmp_path / "clinic.duckdb")
     connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
     with connect() as engine:
-        whole = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), beside=None)
-        brief = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), beside=None, brief=True)
+        whole = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), compare_recoding=None)
+        brief = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), compare_recoding=None, brief=True)
         error = kanon_sql.Spec.parse(text + "warnings: {uneven_suppression: error}\n")
         assert kanon_sql.plan(engine, error, brief=True).verdict == "fail", "the verdict depends on it"
         assert kanon_sql.plan(engine, kanon_sql.Spec.parse(text), brief=True, fail_on_warning=True).verdict == "fail"

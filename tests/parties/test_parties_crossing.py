@@ -137,7 +137,7 @@ def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [*alike, *others])
         for limit in (4, 9):
             asked = spec(privacy=DIVERSE, suppression=suppressing(limit))
-            expected = kanon_sql.plan(kanon_sql.connect(connection), asked, beside=None)
+            expected = kanon_sql.plan(kanon_sql.connect(connection), asked, compare_recoding=None)
             result = kanon_sql.plan_parties(engines, asked)
             assert result.node == expected.node
             assert result.rows["suppressed"] == expected.rows["suppressed"] == (9 if limit == 9 else 0)

@@ -112,7 +112,7 @@ def test_the_values_are_those_of_the_definition(database: Database, method: dict
         name: {"method": next(iter(how)), "changed": changed},
         "town": {"method": "kept", "changed": 0},
     }
-    assert result.verdict == "untrue"
+    assert result.verdict == "perturbed"
     assert result.cost.source_scans == 1
 
 
@@ -265,14 +265,14 @@ def test_invariant_pram_leaves_frequencies_alone_on_average(database: Database) 
 def test_untrue_everywhere_it_is_said(database: Database) -> None:
     filled(database, people(40))
     result = kanon_sql.perturb(database.engine, spec_of(perturb={"age": {"noise": 0.5}}, keep=["town"]))
-    assert result.verdict == "untrue"
+    assert result.verdict == "perturbed"
     assert result.to_dict()["truthful"] is False
     assert "values of age are untrue" in result.message
     assert any("no requirement such as k-anonymity is claimed" in note for note in result.notes)
     ((text,),) = database.connection.execute("SELECT manifest FROM kanon_sql_manifest").fetchall()
     manifest = json.loads(text)
     assert manifest["truthful"] is False
-    assert manifest["untrue"] == ["age"]
+    assert manifest["perturbed"] == ["age"]
     assert manifest["perturbation"]["linkage"] == result.linkage
     assert "achieved" not in manifest
     assert oracle.SECRET not in text + json.dumps([list(result.sql), result.to_dict()])
@@ -468,7 +468,7 @@ def test_on_the_command_line(clinic: Path) -> None:
     )
     result = run("publish", "perturbed", "masking.yml", "-d", "clinic.duckdb")
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("UNTRUE  published")
+    assert result.output.startswith("PERTURBED  published")
     for words in ("untrue on purpose; not k-anonymous", "rows changed", "Record linkage by distance", "PASS"):
         assert (words in result.output) is (words != "PASS")
     told = json.loads(
@@ -491,7 +491,7 @@ def test_a_preview_writes_nothing_but_temporary_tables(clinic: Path) -> None:
         }
     )  # fmt: skip
     with kanon_sql.connect("clinic.duckdb", read_only=True) as engine:
-        assert kanon_sql.perturb(engine, spec, preview=True).verdict == "untrue"
+        assert kanon_sql.perturb(engine, spec, preview=True).verdict == "perturbed"
         with pytest.raises(kanon_sql.SpecError, match="read-only; publishing rows has to write"):
             kanon_sql.perturb(engine, spec)
     with (

@@ -193,7 +193,7 @@ def test_a_neighbour_is_tried_before_the_parent(database: Database) -> None:
     result = cloaked(database, rows, position=position)
     beside, above = ("[0, 2)", "[0, 1)"), ("[4, 5)", "[4, 6)")
     assert shown(database) == {1: beside, 2: beside, 3: above, 4: above}
-    assert [(level.shape, level.depth) for level in result.levels] == [("beside", 3), ("above", 3)]
+    assert [(level.shape, level.depth) for level in result.levels] == [("side_by_side", 3), ("above", 3)]
     cloaked(database, rows)
     assert shown(database)[3] == ("[4, 6)", "[4, 6)")
 

@@ -1,4 +1,4 @@
-"""The words of the project are those of its field: no other ones in docs, help, messages and comments."""
+"""The words of the project are those of its field: no other ones in docs, help, messages, comments and names."""
 
 from __future__ import annotations
 
@@ -32,6 +32,42 @@ WORDS = re.compile(
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+
+IN_NAMES = {
+    "alike": "equal, same",
+    "anew": "again, fresh",
+    "anybody": "a reader, an attacker",
+    "begun": "initial, started",
+    "beside": "neighbours, joined, computed",
+    "besides": "further, other",
+    "everybody": "the persons of a population",
+    "grown": "larger",
+    "hopeless": "infeasible",
+    "lies": "is at",
+    "nobody": "without a person",
+    "patience": "a deadline, a limit of time",
+    "said": "text, message, a fact by its name",
+    "somebody": "a user, a session",
+    "telling": "revealing",
+    "tells": "reveals, identifies",
+    "told": "known, predicted, shown",
+    "unsaid": "without, unreported",
+    "untrue": "perturbed, wrong",
+    "whoever": "a reader, an attacker",
+    "whom": "of the person",
+    "wish": "the k of a row",
+    "wished": "requested",
+    "wishes": "the k of each row",
+}
+"""Words that no name in the code or in a template has, each with what takes its place."""
+
+NAMES = {
+    "nothing_told": "an old code of a warning, whose error names the new one",
+    "kept_tells_quasi_identifier": "the same",
+    "values_alike": "the same",
+    "_told": "the end of a name of a scratch table",
+}
+"""The names that may have one, each with the reason."""
 
 ALSO_IN_CODE = re.compile(r"\b(?:of|to|on) whom\b")
 """Docstrings may say "n of whom have the value", as papers do."""
@@ -97,6 +133,43 @@ def explanations() -> Iterator[tuple[str, str]]:
         yield path.relative_to(ROOT).as_posix(), "\n".join(comments)
 
 
+def words_of(name: str) -> set[str]:
+    """The words that a name is made of: ``tell_left``, ``TellLeft`` and ``sql/tell/left`` have the same."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
+
+
+def identifiers() -> Iterator[tuple[str, str]]:
+    """Every name that the package defines or passes a value by: modules, functions, classes, parameters, variables."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place, text = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+        yield place, path.stem
+        if not IN_NAMES.keys() & words_of(text):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    yield f"{place}:{node.lineno}", name
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    yield f"{place}:{node.lineno}", name
+                case ast.arg(arg=name):
+                    yield f"{place}:{node.lineno}", name
+                case ast.keyword(arg=str(name), value=value):
+                    yield f"{place}:{value.lineno}", name
+                case ast.Constant(value=str(name)) if re.fullmatch(r"[A-Za-z_][\w/]*", name):  # a key, a template
+                    yield f"{place}:{node.lineno}", name
+
+
+def template_names() -> Iterator[tuple[str, str]]:
+    """The names of templates and all that is in them but comments: variables, and tables and columns of statements."""
+    for folder in (ROOT / "sql_templates", PACKAGE / "explore" / "templates"):
+        for path in sorted(folder.rglob("*.j2")):
+            place = path.relative_to(ROOT).as_posix()
+            yield place, path.name.partition(".")[0]
+            text = re.sub(r"\{# (?!==).*?#\}", " ", path.read_text("utf-8"), flags=re.DOTALL)
+            code = text if folder.name == "sql_templates" else " ".join(re.findall(r"\{[{%].*?[}%]\}", text, re.DOTALL))
+            yield from ((place, name) for name in sorted(set(re.findall(r"[A-Za-z_]\w*", code))))
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """The JSON Schemas, whose descriptions ``kanon-sql pipeline schema`` prints."""
     for path in sorted(PACKAGE.rglob("*.schema.json")):
@@ -121,6 +194,21 @@ def test_nothing_that_the_program_says_has_another_word() -> None:
 def test_no_docstring_or_comment_has_another_word() -> None:
     shown = [(place, ALSO_IN_CODE.sub(" ", text)) for place, text in explanations()]
     assert {place: words for place, text in shown if (words := found_in(text))} == {}
+
+
+def test_no_name_has_another_word() -> None:
+    names = [*identifiers(), *template_names()]
+    wrong = {place: f"{name}: {IN_NAMES[word]}" for place, name in names for word in IN_NAMES.keys() & words_of(name)}
+    assert {place: text for place, text in wrong.items() if text.partition(":")[0] not in NAMES} == {}
+
+
+def test_every_exception_is_needed() -> None:
+    assert {name for _, name in identifiers()} >= NAMES.keys()
+
+
+def test_a_name_is_read_by_its_words() -> None:
+    assert words_of("_told_of") == words_of("ToldOf") == words_of("told/of") == {"told", "of"}
+    assert words_of("SQLText2") == {"sql", "text"}
 
 
 def test_a_word_is_found_where_a_line_breaks() -> None:

@@ -110,7 +110,7 @@ def test_the_risks_of_adult_once_it_is_2_anonymous() -> None:
                 "search": {"metric": "loss", "aggregate": "rank"},
             }
         )
-        result = kanon_sql.plan(kanon_sql.connect(connection), spec, beside=None)
+        result = kanon_sql.plan(kanon_sql.connect(connection), spec, compare_recoding=None)
     assert result.search is not None
     assert result.search.proven
     assert result.classes["smallest"] == Fraction(1) / Fraction(answers["highest_risk"])

@@ -424,7 +424,7 @@ def test_a_budget_ends_the_rounds_and_releases_what_there_is(people: Database) -
 @pytest.mark.slow
 def test_other_verbs_and_reports_know_it(people: Database) -> None:
     asked = spec(TWO, sensitive=["s0"], privacy=THREE)
-    plan = kanon_sql.plan(people.engine, asked, details=True, beside="local")
+    plan = kanon_sql.plan(people.engine, asked, details=True, compare_recoding="local")
     result = kanon_sql.anonymize(people.engine, asked, details=True)
     assert plan.recoding == result.recoding
     assert "local:fast instead was not tried: what the numbers of the plan lose is a share of squares" in plan.notes[-1]

@@ -341,7 +341,7 @@ VERBS: dict[str, Verb] = {
     "perturb": _masked(amount={"noise": {"share": 0.1}}, diagnosis={"pram": {"retain": 0.8}}, birth={"rank_swap": {"share": 0.05}}),  # noqa: E501
     "cloak": Verb(lambda engine: kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict(CLOAK))),
     "plan with a report": Verb(lambda engine: kanon_sql.plan(
-        engine, _spec(privacy=[K, L]), details=True, distributions=True, beside="local", explain=True
+        engine, _spec(privacy=[K, L]), details=True, distributions=True, compare_recoding="local", explain=True
     )),
     "init": Verb(lambda engine: kanon_sql.init(engine, "visits")),
 }  # fmt: skip

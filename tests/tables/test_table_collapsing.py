@@ -348,7 +348,7 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
         "source": "people", "release": "edited", "key": "id", "keep": ["size", "kind"],
         "perturb": {"region": {"swap": {"share": 0.9, "within": ["size"]}}},
     }  # fmt: skip
-    assert kanon_sql.perturb(database.engine, kanon_sql.PerturbSpec.from_dict(edit)).verdict == "untrue"
+    assert kanon_sql.perturb(database.engine, kanon_sql.PerturbSpec.from_dict(edit)).verdict == "perturbed"
 
     def tabulated_by(source: str, column: str) -> kanon_sql.Tabulation:
         given = {

@@ -368,13 +368,13 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
         specs[str(number)] = kanon_sql.Spec.parse(made)
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     with engine.run(Deadline(None)), KeptSets(engine, remembers=remembers) as kept:
-        found = {name: kanon_sql.plan(engine, spec, kept=kept, beside=None) for name, spec in specs.items()}
+        found = {name: kanon_sql.plan(engine, spec, kept=kept, compare_recoding=None) for name, spec in specs.items()}
     assert [item.cost.source_scans for item in found.values()] == [1] + [0] * (len(specs) - 1)
     statements = [item.cost.statements for item in found.values()]
     if remembers and search != "local":
         assert statements[-1] < statements[0] / 2, "what was asked before is remembered"
     for name, item in found.items():
-        alone = kanon_sql.plan(engine, specs[name], beside=None).to_dict()
+        alone = kanon_sql.plan(engine, specs[name], compare_recoding=None).to_dict()
         assert_equal(without_costs(item.to_dict()), without_costs(alone))
     engine.close()
 

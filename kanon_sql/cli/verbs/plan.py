@@ -107,7 +107,7 @@ def plan(
         all_minimal="minimal" in shown,
         matrix="matrix" in shown,
         bound="bound" in shown,
-        beside=None if compare_recoding == "none" else compare_recoding,
+        compare_recoding=None if compare_recoding == "none" else compare_recoding,
         details=run.report_file is not None,
         distributions="distributions" in shown,
         fail_on_warning=fail_on_warning,

@@ -176,9 +176,9 @@ class PrivacySkylineModel(PrivacyModel):
         if self.m:
             ratios |= {
                 "person": part("person", l=self.l, known=0, family=0),
-                "person_told": part("person", l=self.l, known=self.k, family=0),
+                "person_known": part("person", l=self.l, known=self.k, family=0),
                 "family": part("family", known=0, family=self.m),
-                "family_told": part("family", known=self.k, family=self.m),
+                "family_known": part("family", known=self.k, family=self.m),
             }
         steps = [counted, ratios]
         if self.m:
@@ -187,14 +187,14 @@ class PrivacySkylineModel(PrivacyModel):
                 {"worst": part("worst")},
                 {
                     f"{which}_anywhere": part("anywhere", which=f"{name}_{which}", **bound)
-                    for which in ("family", "family_told")
+                    for which in ("family", "family_known")
                 },
             ]
         return [{f"{name}_{column}": value for column, value in step.items()} for step in steps]
 
     def measure(self, name: str) -> Sql:
         """The largest belief in a value of the class."""
-        named = ("own", "person", "person_told", "family_anywhere", "family_told_anywhere")
+        named = ("own", "person", "person_known", "family_anywhere", "family_known_anywhere")
         columns = {column: f"{name}_{column}" for column in named}
         return render(f"models/privacy/{self.name}", part="measure", m=self.m, **columns)
 

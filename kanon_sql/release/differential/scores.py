@@ -312,14 +312,14 @@ class _Classification(Score):
         """The rows of the largest kept class of each group."""
         if self.position is None:
             return {}
-        return {"told": render("release/differential/score", part="told", kept=kept, key="turn")}
+        return {"target": render("release/differential/score", part="target", kept=kept, key="turn")}
 
     def score(self, rows: int, measured: Measured) -> Fraction:
         """Rows that are told, weighed by how far the target is below its top."""
         if self.position is None:
             return Fraction(0)
         height = self.columns[self.target].height
-        return int(measured.values["told"] or 0) * (1 - Fraction(measured.node[self.target], height))
+        return int(measured.values["target"] or 0) * (1 - Fraction(measured.node[self.target], height))
 
     def sensitivity(self, least: int) -> Fraction:
         """L."""

@@ -32,7 +32,7 @@ def verdict_in_words(run: Run) -> str:
     if run.verb == "perturb":
         return (
             "Masked: values are untrue on purpose, and nothing is k-anonymous"
-            if run.verdict == "untrue"
+            if run.verdict == "perturbed"
             else "Nothing was published: too many rows are found"
         )
     if run.verb == "plan":

@@ -250,7 +250,7 @@ class _Asking:
         statement = self._book.workspace.compiler.union([self._node(node, sized=sized) for node in nodes])
         kind = "losses_" if sized else "nodes_"
         name = f"{kind}{sum(own.startswith(kind) for own in self._rows_of)}"
-        names = ["node", "classes", "kept_classes", "suppressed", "hopeless", "kept_squares", "squares"]
+        names = ["node", "classes", "kept_classes", "suppressed", "infeasible", "kept_squares", "squares"]
         names += [f"covered{place}" for place, _ in enumerate(self._ground.attributes)] if sized else []
         self._rows_of[name] = self._book.claim("optimality", name, says, statement, names).rows
 

@@ -164,9 +164,9 @@ def _computed_columns(book: Book, ground: Ground, release: Relation) -> None:
     ]
     if branches:
         book.claim(
-            "release", "beside", "every column beside a label says what the label says, and neither it nor a number "
+            "release", "computed", "every column beside a label says what the label says, and neither it nor a number "
             "tells two rows of one label apart", book.workspace.compiler.union(branches),
-            ("column_number", "untrue_rows", "split_labels"), [("untrue_rows", "=", 0), ("split_labels", "=", 0)],
+            ("column_number", "wrong_rows", "split_labels"), [("wrong_rows", "=", 0), ("split_labels", "=", 0)],
         )  # fmt: skip
 
 

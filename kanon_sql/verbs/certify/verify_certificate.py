@@ -23,7 +23,7 @@ ENGINES = {  # what its version is like, and a digest of a session's settings: o
     "mariadb": (".*MariaDB", "e67c80fa1d938f966860"), "clickhouse": (r"\d+(\.\d+){3}", "a42f1aa1aa82c97f3527"),
     "sqlite": (r"3\.", "e3b0c44298fc1c149afb"), "spark": (r"[\d.]+ [0-9a-f]{40}", "922bcc1e1bd99b2a17f9"),
 }  # fmt: skip
-FAULTS = "uncovered_rows foreign_cells differing exceeding untrue_rows split_labels violating".split()  # none may be
+FAULTS = "uncovered_rows foreign_cells differing exceeding wrong_rows split_labels violating".split()  # none may be
 TABLE = r"""((?:"temp"\.)?(?:"{0}"|`{0}`))""".replace("{0}", "kanon_[0-9a-f]{8}_certified_[a-z0-9_]+")
 SETUP = rf"(?:CREATE\s+TEMPORARY|CACHE)\s+TABLE\s+{TABLE}\s+(?:ENGINE\s*=\s*Memory\s+)?AS\s+(.*)"
 QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`""", r"""'(?:[^'\\]|\\.|'')*'|"[^"\\]*"|`[^`\\]*`"""  # a backslash escapes in some

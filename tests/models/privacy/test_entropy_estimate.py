@@ -255,7 +255,7 @@ def planned(limit: float, l: float, levels: Sequence[int] | None) -> kanon_sql.R
             f"CREATE TABLE people AS SELECT *, occupation AS s FROM {reading}", [str(ADULT / "adult.csv")]
         )
         spec = spec_of(l, quasi_identifiers=columns, suppression=suppressing(limit), search={"metric": "entropy"})
-        return kanon_sql.plan(kanon_sql.connect(connection), spec, beside=None)
+        return kanon_sql.plan(kanon_sql.connect(connection), spec, compare_recoding=None)
 
 
 def bits_lost(levels: Sequence[int], l: float, unlucky: bool) -> tuple[int, float]:  # noqa: E741

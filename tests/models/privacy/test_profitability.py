@@ -106,7 +106,7 @@ def test_an_attack_that_breaks_even_is_not_tried(database: Database, gain: float
     database.table("people", ["q"], [["x"]] * 3)
     prices = {"benefit": 10, "loss": 30, "gain": gain, "cost": 3}
     spec = spec_of([{"k_anonymity": 1}], search={"metric": "publisher_payout", "prices": prices})
-    result = kanon_sql.plan(database.engine, spec, beside=None)
+    result = kanon_sql.plan(database.engine, spec, compare_recoding=None)
     assert result.metrics["publisher_payout"] == pytest.approx(lost)
 
 
@@ -228,7 +228,7 @@ def adult_spec(limit: float, prices: dict[str, float], levels: Sequence[int] | N
 def test_what_arx_asserts_at_its_optimum(
     adult: Engine, limit: float, prices: dict[str, float], value: float, levels: tuple[int, ...]
 ) -> None:
-    found = kanon_sql.plan(adult, adult_spec(limit, prices, levels), beside=None)
+    found = kanon_sql.plan(adult, adult_spec(limit, prices, levels), compare_recoding=None)
     assert found.metrics["publisher_payout"] == pytest.approx(value, rel=1e-12)
 
 
@@ -239,7 +239,7 @@ def test_what_arx_asserts_at_its_optimum(
 def test_arx_s_optimum_is_found(
     adult: Engine, limit: float, prices: dict[str, float], value: float, levels: tuple[int, ...]
 ) -> None:
-    found = kanon_sql.plan(adult, adult_spec(limit, prices, None), beside=None)
+    found = kanon_sql.plan(adult, adult_spec(limit, prices, None), compare_recoding=None)
     assert found.search is not None
     assert found.search.proven
     assert found.metrics["publisher_payout"] == pytest.approx(value, rel=1e-12)

@@ -469,7 +469,7 @@ def measured(adult: Engine, case: str, *, at_levels: bool) -> tuple[float, str]:
         columns[name] |= {"minimum_level": int(level), "maximum_level": int(level)}
     changes = {"quasi_identifiers": columns, "suppression": suppressing(limit), "search": search}
     spec = spec_of([{"profitability": prices}], source=source, **changes)
-    result = kanon_sql.plan(adult, spec, beside=None)
+    result = kanon_sql.plan(adult, spec, compare_recoding=None)
     assert result.search is not None
     assert result.search.proven
     return result.metrics[spec.search.metric_label], "".join(str(level) for level in (result.node or {}).values())

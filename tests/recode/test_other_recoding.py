@@ -28,7 +28,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def without_costs(result: kanon_sql.Result) -> dict[str, Any]:
-    return {**result.to_dict(), "cost": None, "beside": None, "notes": None}
+    return {**result.to_dict(), "cost": None, "other_recoding": None, "notes": None}
 
 
 @pytest.mark.sampled(2)
@@ -37,14 +37,14 @@ def without_costs(result: kanon_sql.Result) -> dict[str, Any]:
 def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, other: str) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load("spec.yml")
-    alone, having = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, beside=other)
+    alone, having = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, compare_recoding=other)
     method, _, effort = other.partition(":")
     recoding = {"method": method, "variant": effort or "fast"}
     instead = kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": recoding}))
     assert without_costs(having) == without_costs(alone)
-    assert alone.beside is None
-    assert having.beside is not None
-    found = dict(having.beside)
+    assert alone.other_recoding is None
+    assert having.other_recoding is not None
+    found = dict(having.other_recoding)
     statements = found.pop("statements")
     assert found == {
         "recoding": f"local:{recoding['variant']}", "mean_loss": instead.mean_loss,
@@ -69,20 +69,20 @@ def test_nothing_is_tried_by_itself_beside_a_plan_that_loses_nothing() -> None:
         coarse = kanon_sql.Spec.from_dict({**spec, "privacy": [{"k_anonymity": 31}]})
         without, quick, losing = (
             kanon_sql.plan(connection, plain),
-            kanon_sql.plan(connection, plain, beside="quick"),
-            kanon_sql.plan(connection, coarse, beside="quick"),
+            kanon_sql.plan(connection, plain, compare_recoding="quick"),
+            kanon_sql.plan(connection, coarse, compare_recoding="quick"),
         )
-    assert (quick.mean_loss, quick.beside, quick.notes) == (0, None, without.notes)
+    assert (quick.mean_loss, quick.other_recoding, quick.notes) == (0, None, without.notes)
     assert quick.cost.statements <= without.cost.statements + 1
     assert losing.mean_loss == 1
-    assert losing.beside is not None
+    assert losing.other_recoding is not None
 
 
 @pytest.mark.slow
 def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
     arguments = ["plan", "spec.yml", "-d", "clinic.duckdb", "--compare-recoding", "local", "-q"]
     assert "local:fast instead would lose" in run(*arguments).stdout
-    assert json.loads(run(*arguments, "--format", "json").stdout)["beside"]["recoding"] == "local:fast"
+    assert json.loads(run(*arguments, "--format", "json").stdout)["other_recoding"]["recoding"] == "local:fast"
     assert "unknown recoding; did you mean 'local'?" in refused(
         run("plan", "spec.yml", "-d", "clinic.duckdb", "--compare-recoding", "locale"), 2
     )
@@ -90,10 +90,10 @@ def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
 
 def test_what_is_not_possible_is_said_and_changes_no_verdict(clinic: Path) -> None:
     engine = kanon_sql.connect("clinic.duckdb", scratch="inline")
-    result = kanon_sql.plan(engine, kanon_sql.Spec.load("spec.yml"), beside="local")
+    result = kanon_sql.plan(engine, kanon_sql.Spec.load("spec.yml"), compare_recoding="local")
     assert result.passed
-    assert result.beside is not None
-    assert "scratch" in result.beside["reason"]
+    assert result.other_recoding is not None
+    assert "scratch" in result.other_recoding["reason"]
     assert any(note.startswith("local:fast instead is not possible: ") for note in result.notes)
     jsonschema.Draft202012Validator(result_schema()).validate(result.to_dict())
     engine.close()
@@ -102,9 +102,9 @@ def test_what_is_not_possible_is_said_and_changes_no_verdict(clinic: Path) -> No
 def test_a_plan_that_fails_has_nothing_beside_it(clinic: Path) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.from_dict({**kanon_sql.Spec.load("spec.yml").to_dict(), "privacy": [{"k_anonymity": 5000}]})
-    result = kanon_sql.plan(engine, spec, beside="local")
+    result = kanon_sql.plan(engine, spec, compare_recoding="local")
     assert not result.passed
-    assert result.beside is None
+    assert result.other_recoding is None
     engine.close()
 
 
@@ -113,9 +113,9 @@ def test_local_recoding_beside_full_domain(clinic: Path) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load("spec.yml")
     local = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": "local"})
-    result = kanon_sql.plan(engine, local, beside="full_domain")
-    assert result.beside is not None
-    assert result.beside["mean_loss"] == kanon_sql.plan(engine, spec).mean_loss
+    result = kanon_sql.plan(engine, local, compare_recoding="full_domain")
+    assert result.other_recoding is not None
+    assert result.other_recoding["mean_loss"] == kanon_sql.plan(engine, spec).mean_loss
     engine.close()
 
 
@@ -124,8 +124,8 @@ def test_a_plan_says_by_itself_what_local_recoding_would_lose_where_that_is_quic
     plain = ("plan", "spec.yml", "-d", "clinic.duckdb", "-q", "--format", "json")
     quick, left_out = (json.loads(run(*plain, *more).stdout) for more in ((), ("--compare-recoding", "none")))
     instead = json.loads(run(*plain, "--compare-recoding", "local").stdout)
-    assert quick["beside"] == instead["beside"]
-    assert left_out["beside"] is None
+    assert quick["other_recoding"] == instead["other_recoding"]
+    assert left_out["other_recoding"] is None
     assert quick["cost"]["source_scans"] == left_out["cost"]["source_scans"] == 1
 
 
@@ -151,8 +151,8 @@ def test_nothing_is_said_where_it_is_not_quick_or_not_possible(
     written = kanon_sql.Spec.load("spec.yml").to_dict()
     spec = kanon_sql.Spec.from_dict({**written, **changed(monkeypatch)})
     with kanon_sql.connect("clinic.duckdb", read_only=True) as engine:
-        alone, quick = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, beside="quick")
+        alone, quick = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, compare_recoding="quick")
     assert quick.passed
-    assert quick.beside is None
+    assert quick.other_recoding is None
     assert quick.notes == alone.notes
     assert quick.cost.statements - alone.cost.statements in (0, 1)
