@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 
 from kanon_sql.declared import RECODINGS
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import (
+    Check,
     Declared,
     Fault,
     Faults,
@@ -57,8 +58,7 @@ _AGGREGATES_SCHEMA: dict[str, Any] = {
                     },
                 ]
             },
-        },
-        {"type": "null"},
+        }
     ]
 }
 """What columns of numbers are replaced by."""
@@ -283,25 +283,17 @@ class RecodingOptions(Part):
     )
     caps: Annotated[
         dict[str, float] | None,
-        checked(_caps),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
-                    {"type": "null"},
-                ]
-            }
-        ),
+        checked(Check(_caps, {"anyOf": [{"type": "object", "additionalProperties": share("").schema}]})),
     ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
-    save_as: Annotated[str | None, checked(_name), WithJsonSchema({"type": ["string", "null"], "minLength": 1})] = (
-        Field(default=None, description="The table to save the recoding in, for kanon-sql release apply.")
+    save_as: Annotated[str | None, checked(Check(_name, text("").schema))] = Field(
+        default=None, description="The table to save the recoding in, for kanon-sql release apply."
     )
     classify: Annotated[str | None, checked(_classify)] = Field(
         default=None, description="For subtree: the column that a classifier is to tell from the release."
     )
-    columns: Annotated[
-        dict[str, str | dict[str, Any]] | None, checked(_aggregates), WithJsonSchema(_AGGREGATES_SCHEMA)
-    ] = Field(default=None, description="For microaggregation: column -> what its values are replaced by in a class.")
+    columns: Annotated[dict[str, str | dict[str, Any]] | None, checked(Check(_aggregates, _AGGREGATES_SCHEMA))] = Field(
+        default=None, description="For microaggregation: column -> what its values are replaced by in a class."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
