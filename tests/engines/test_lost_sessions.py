@@ -37,6 +37,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("is_known", [False, True])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ENDING])
 def test_what_is_asked_of_a_session_that_is_gone_is_an_error_of_ours(name: str, is_known: bool) -> None:

@@ -64,6 +64,7 @@ def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.Mon
             assert kanon_sql.anonymize(engine, asked).passed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", KEPT)
 @pytest.mark.xdist_group("clickhouse")
 def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
@@ -84,6 +85,7 @@ def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.M
 OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.xdist_group("clickhouse")
 @pytest.mark.parametrize(("release", "says"), [("released", "hidden"), ("apart.released", "others")])
 def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
@@ -148,6 +150,7 @@ def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
                                                         "SELECT * FROM apart.kanon_sql_scratch"))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("clickhouse")
 def test_clickhouse_without_a_session_refuses_a_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client of a user's that has no session keeps no temporary table."""

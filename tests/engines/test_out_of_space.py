@@ -214,7 +214,9 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the syst
 
 
 @needs_full
-@pytest.mark.parametrize(("form", "buffered"), [("text", True), ("json", True), ("text", False)])
+@pytest.mark.parametrize(
+    ("form", "buffered"), [("text", True), pytest.param("json", True, marks=pytest.mark.slow), ("text", False)]
+)
 def test_standard_output_on_a_full_disk(form: str, buffered: bool, tmp_path: Path) -> None:
     """Also where Python keeps what is printed until a buffer is full, as it does unless a variable says otherwise."""
     spec, database = clinic(tmp_path)

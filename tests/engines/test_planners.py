@@ -113,8 +113,9 @@ def square_of_verb(subject: Subject, verb: Verb) -> dict[str, str]:
     return watch.squares
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("sqlite")
-@pytest.mark.parametrize("case", ["model: risk", pytest.param("model: wide", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("case", ["model: risk", "model: wide"])
 def test_sqlite_makes_an_index_of_what_it_joins(small_and_large: tuple[Subject, Subject], case: str) -> None:
     """It expects a row or two of what is grouped, and would read all of a table for each of thousands."""
     assert grown_in(*small_and_large, COMBINATIONS[case]) == {}
@@ -149,6 +150,7 @@ def test_what_compares_each_with_each_is_seen(subject: Subject) -> None:
     assert sum(session.watch.work.values()) > FEW
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("sqlite")
 def test_what_compares_each_with_each_is_seen_in_sqlite(small_and_large: tuple[Subject, Subject]) -> None:
     seen = []

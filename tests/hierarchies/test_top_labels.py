@@ -45,6 +45,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("low", [0, 1, 2])
 @pytest.mark.parametrize("recoding", ["full_domain", "local", "cells", "subtree"])
 def test_null_is_under_the_asterisk_alone(subject: Subject, recoding: str, low: int) -> None:
