@@ -20,7 +20,7 @@ from kanon_sql.evaluate.classes import (
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source, record_obstacles
 from kanon_sql.evaluate.distances import Distances, distances_between, matrix_obstacles, outlier_size
 from kanon_sql.evaluate.evaluator import Evaluator
-from kanon_sql.evaluate.examination import Achieved, Examination, achieved_by
+from kanon_sql.evaluate.examination import Achieved, Classes, CountedClasses, Examination, MaybeClasses, achieved_by
 from kanon_sql.evaluate.examine import (
     Failing,
     Subject,
@@ -49,14 +49,17 @@ __all__ = [
     "Bin",
     "Budget",
     "Chosen",
+    "Classes",
     "Consistent",
     "Counted",
+    "CountedClasses",
     "Covering",
     "Distances",
     "Evaluator",
     "Examination",
     "Failing",
     "Frames",
+    "MaybeClasses",
     "NothingFound",
     "NothingToSearch",
     "Order",

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Row, Workspace, refuse_incomplete
 from kanon_sql.evaluate.classes import measure_name, second_name
 from kanon_sql.models import PrivacyModel
+from kanon_sql.spec import Count, Keywords, Positive
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "THERE",
     "Achieved",
     "ClassSizes",
+    "Classes",
+    "CountedClasses",
     "Examination",
+    "MaybeClasses",
     "achieved_by",
     "achieved_context",
     "read_examination",
@@ -58,6 +62,29 @@ class Achieved:
             "violating_classes": self.violating_classes,
             "violating_rows": self.violating_rows,
         }
+
+
+class Classes(TypedDict, total=False):
+    """Equivalence classes, by what a class counts: rows, or persons.
+
+    Attributes:
+        count: how many there are.
+        smallest: the size of the smallest one; None without a class.
+        average: the mean size; None without a class.
+        largest: the size of the largest one; None without a class.
+    """
+
+    count: Count
+    smallest: Positive | None
+    average: Annotated[float, Keywords(minimum=1)] | None
+    largest: Positive | None
+
+
+_FIGURES = ["smallest", "average", "largest"]
+CountedClasses = Annotated[Classes, Keywords(required=["count", *_FIGURES])]
+"""Of a table that is there."""
+MaybeClasses = Annotated[Classes, Keywords(dependentRequired={"count": _FIGURES})]
+"""Empty where there is no table to look at."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +141,7 @@ class Examination:
         """The sizes of the classes as they stand in results."""
         return [item.to_dict() for item in self.sizes]
 
-    def classes_dict(self) -> dict[str, int | float | None]:
+    def classes_dict(self) -> Classes:
         """The classes as they stand in results."""
         average = self.rows / self.classes if self.classes else None
         return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}

@@ -8,13 +8,14 @@ parties.
 
 from __future__ import annotations
 
-from kanon_sql.parties.exchange import MEDIATOR
+from kanon_sql.parties.exchange import MEDIATOR, Exchanged
 from kanon_sql.parties.horizontal import Horizontal, Part, searched_horizontally
 from kanon_sql.parties.refusals import demand_obstacles, party_obstacles
 from kanon_sql.parties.vertical import Vertical, searched_vertically, vertical_obstacles
 
 __all__ = [
     "MEDIATOR",
+    "Exchanged",
     "Horizontal",
     "Part",
     "Vertical",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from typing import Any
+from typing import Any, TypedDict
 
-__all__ = ["MEDIATOR", "MOST_TOKENS", "Message", "Transcript", "fresh_key"]
+from kanon_sql.spec import Count, Text
+
+__all__ = ["MEDIATOR", "MOST_TOKENS", "Exchanged", "Message", "Transcript", "fresh_key"]
 
 MEDIATOR = "mediator"
 """Who pools what the parties send: the process that runs the protocol. It has no database."""
@@ -19,6 +21,21 @@ MOST_TOKENS = 200_000
 def fresh_key() -> bytes:
     """A key of 256 bits from the operating system, for HMAC-SHA256. It is kept in memory and never written anywhere."""
     return token_bytes(32)
+
+
+Exchanged = TypedDict(
+    "Exchanged", {"from": Text, "to": Text, "what": Text, "messages": Count, "items": Count, "bytes": Count}
+)
+Exchanged.__doc__ = """What one party sent another, of one kind.
+
+Attributes:
+    from: the sender.
+    to: the receiver.
+    what: what was sent.
+    messages: how many messages there were.
+    items: tokens with what belongs to each, or rows.
+    bytes: their size as text.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ class Transcript:
         size = len("".join(str(cell) for item in listed for cell in item).encode())
         self.messages.append(Message(sender, receiver, what, len(listed), size))
 
-    def totals(self) -> list[dict[str, Any]]:
+    def totals(self) -> list[Exchanged]:
         """Per sender, receiver and kind of message: how many, and what they have together."""
         found: dict[tuple[str, str, str], list[int]] = {}
         for message in self.messages:

@@ -11,6 +11,17 @@ from __future__ import annotations
 from kanon_sql.perturbation.linkage import Linked, linked
 from kanon_sql.perturbation.masks import MaskedTable, masked
 from kanon_sql.perturbation.release import publish_perturbed
-from kanon_sql.perturbation.utility import Utility, utility_of
+from kanon_sql.perturbation.utility import Correlation, Frequencies, Moments, Utility, utility_of
 
-__all__ = ["Linked", "MaskedTable", "Utility", "linked", "masked", "publish_perturbed", "utility_of"]
+__all__ = [
+    "Correlation",
+    "Frequencies",
+    "Linked",
+    "MaskedTable",
+    "Moments",
+    "Utility",
+    "linked",
+    "masked",
+    "publish_perturbed",
+    "utility_of",
+]

@@ -6,15 +6,64 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import sqrt
-from typing import Any
+from typing import Annotated, TypedDict
 
 from kanon_sql.engines import Workspace
 from kanon_sql.perturbation.masks import FEWEST, MaskedColumn, MaskedTable, moments_of
+from kanon_sql.spec import Count, Keywords, Share
 
-__all__ = ["Utility", "utility_of"]
+__all__ = ["Correlation", "Frequencies", "Moments", "Utility", "utility_of"]
+
+Coefficient = Annotated[float, Keywords(minimum=-1, maximum=1)]
 
 MOST_PAIRS = 120
 """Pairs of columns whose correlation is compared; each is two branches of a statement."""
+
+
+class Moments(TypedDict):
+    """The mean and the variance of a column of numbers, true and untrue.
+
+    Attributes:
+        column: the column.
+        mean: the mean in the source.
+        released_mean: the mean in the release.
+        variance: the variance in the source.
+        released_variance: the variance in the release.
+    """
+
+    column: str
+    mean: float
+    released_mean: float
+    variance: float
+    released_variance: float
+
+
+class Correlation(TypedDict):
+    """The correlation of two columns of numbers.
+
+    Attributes:
+        columns: both columns.
+        source: their correlation in the source; None where a column is constant.
+        released: their correlation in the release; None likewise.
+    """
+
+    columns: Annotated[Sequence[str], Keywords(minItems=2, maxItems=2)]
+    source: Coefficient | None
+    released: Coefficient | None
+
+
+class Frequencies(TypedDict):
+    """How far the shares of a column's categories moved.
+
+    Attributes:
+        column: the column.
+        categories: how many categories the source and the release have together.
+        distance: half the sum of the differences of the categories' shares.
+    """
+
+    column: str
+    categories: Count
+    distance: Share
 
 
 @dataclass(frozen=True)
@@ -30,9 +79,9 @@ class Utility:
     """
 
     changed: Mapping[str, int]
-    moments: Sequence[Mapping[str, Any]]
-    correlations: Sequence[Mapping[str, Any]]
-    frequencies: Sequence[Mapping[str, Any]]
+    moments: Sequence[Moments]
+    correlations: Sequence[Correlation]
+    frequencies: Sequence[Frequencies]
     left_out: int
 
 
@@ -47,7 +96,7 @@ def utility_of(workspace: Workspace, table: MaskedTable) -> Utility:
         pair for pair in combinations_with_replacement(numbers, 2) if any(item.masking is not None for item in pair)
     ]
     moments, correlations = _pairs(workspace, table, pairs[:MOST_PAIRS])
-    frequencies = []
+    frequencies: list[Frequencies] = []
     for item in perturbed:
         if item.masking is not None and item.masking.noise is None and table.rows >= FEWEST:
             moved, categories = workspace.row(
@@ -67,7 +116,7 @@ def utility_of(workspace: Workspace, table: MaskedTable) -> Utility:
 
 def _pairs(
     workspace: Workspace, table: MaskedTable, pairs: Sequence[tuple[MaskedColumn, MaskedColumn]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[Moments], list[Correlation]]:
     """Moments of columns, which are pairs of one column, and correlations."""
     if not pairs:
         return [], []
@@ -93,7 +142,8 @@ def _pairs(
         ],
     )
     sums = {(int(pair), int(side)): [float(item or 0) for item in found] for pair, side, *found in rows}
-    moments, correlations = [], []
+    moments: list[Moments] = []
+    correlations: list[Correlation] = []
     for number, (x, y) in enumerate(pairs):
         sides = [sums[number, 0], sums[number, 1]]
         if x is y:

@@ -6,6 +6,8 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from pydantic import BaseModel
+
 from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 
 __all__ = [
@@ -57,16 +59,26 @@ def result_schema() -> dict[str, Any]:
 def audit_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``AuditResult.to_dict()``, with the attacks that are registered now."""
     from kanon_sql.disclosure.attacks import result_names
+    from kanon_sql.verbs.audit import AuditResult
 
-    schema = _schema("audit.schema.json")
-    schema["$defs"]["attack"]["properties"]["name"]["enum"] = result_names()
+    schema = _schema_of(AuditResult, "kanon_sql audit")
+    schema["$defs"]["Attack"]["properties"]["name"] = {
+        "enum": result_names(),
+        "description": schema["$defs"]["Attack"]["properties"]["name"]["description"],
+    }
     return schema
 
 
 def comparison_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Comparison.to_dict()``; it holds that of the results in it."""
-    schema = _schema("compare.schema.json")
-    schema["$defs"]["result"] = {"$id": "result.schema.json", **result_schema()}
+    from kanon_sql.verbs.compare import Comparison
+
+    result = {"$id": "result.schema.json", **result_schema()}
+    schema = _schema_of(Comparison, "kanon_sql comparison", Result=result)
+    schema["$defs"]["Compared"]["oneOf"] = [
+        {"properties": {"reason": {"type": "null"}, "result": {"type": "object"}}},
+        {"properties": {"reason": {"type": "string"}, "result": {"type": "null"}}},
+    ]
     return schema
 
 
@@ -82,27 +94,52 @@ def certificate_schema() -> dict[str, Any]:
 
 def risk_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
-    return _schema("risk.schema.json")
+    from kanon_sql.verbs.risk import RiskResult
+
+    return _schema_of(RiskResult, "kanon_sql risk")
 
 
 def cloak_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``CloakResult.to_dict()``."""
-    return _schema("cloak.schema.json")
+    from kanon_sql.spec import CloakWarnings
+    from kanon_sql.verbs.cloak import CloakResult
+
+    return _warned(_schema_of(CloakResult, "kanon_sql cloak"), CloakWarnings)
 
 
 def tabulation_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Tabulation.to_dict()``."""
-    return _schema("tabulate.schema.json")
+    from kanon_sql.spec import NamedWarnings
+    from kanon_sql.verbs.tabulate import Tabulation
+
+    return _warned(_schema_of(Tabulation, "kanon_sql tabulate"), NamedWarnings)
 
 
 def parties_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``PartiesResult.to_dict()``."""
-    return _schema("parties.schema.json")
+    from kanon_sql.verbs.parties import PartiesResult
+
+    return _schema_of(PartiesResult, "kanon_sql parties")
 
 
 def perturbation_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Perturbation.to_dict()``."""
-    return _schema("perturb.schema.json")
+    from kanon_sql.spec import NamedWarnings
+    from kanon_sql.verbs.perturb import Perturbation
+
+    return _warned(_schema_of(Perturbation, "kanon_sql perturb"), NamedWarnings)
+
+
+def _schema_of(kind: type, title: str, **definitions: Any) -> dict[str, Any]:
+    from kanon_sql.report.json_schema import schema_of
+
+    return schema_of(kind, title, **definitions)
+
+
+def _warned(schema: dict[str, Any], options: type[BaseModel]) -> dict[str, Any]:
+    """A schema with the codes of those warnings alone that a spec of this kind has."""
+    schema["$defs"]["Warned"]["properties"]["code"]["enum"] = list(options.model_fields)
+    return schema
 
 
 def _schema(file: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rich.text import Text
 from kanon_sql.report.words import metric, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Cost, Warned
+    from kanon_sql.verbs.result import Cost, Slowest, Warned
 
 __all__ = [
     "columns",
@@ -115,10 +115,10 @@ def cost_line(cost: Cost) -> str:
     )
 
 
-def slowest_statement(slowest: tuple[str, float]) -> str:
+def slowest_statement(slowest: Slowest) -> str:
     """Which statement took most of a long run.
 
     Args:
         slowest: its template, and its seconds.
     """
-    return f"one statement ({slowest[0]}) took {metric(slowest[1])} s"
+    return f"one statement ({slowest['statement']}) took {metric(slowest['seconds'])} s"

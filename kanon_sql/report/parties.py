@@ -49,7 +49,10 @@ def _summary(result: PartiesResult) -> Iterable[tuple[str, str]]:
         yield "smallest class", number(int(result.classes["smallest"] or 0))
     if result.metric is not None:
         yield str(result.metric["name"]).replace("_", " "), f"{result.metric['value']:.4g}"
-    proven = "proven optimal" if result.search.proven else "heuristic"
-    yield "search", f"{result.search.algorithm}, {number(result.search.nodes_evaluated)} nodes asked about, {proven}"
+    proven = "proven optimal" if result.search["proven"] else "heuristic"
+    yield (
+        "search",
+        f"{result.search['algorithm']}, {number(result.search['nodes_evaluated'])} nodes asked about, {proven}",
+    )
     if result.release is not None:
         yield "published as", result.release if result.at is None else f"{result.release} at {result.at}"

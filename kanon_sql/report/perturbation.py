@@ -61,8 +61,8 @@ def _columns(found: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 def _moments(result: Perturbation) -> RenderableType:
     table = columns([("column", False), ("mean", True), ("released", True), ("variance", True), ("released", True)])
     for item in result.utility["moments"]:
-        figures = ("mean", "released_mean", "variance", "released_variance")
-        table.add_row(Text(shown(item["column"])), *(Text(f"{item[name]:.6g}") for name in figures))
+        figures = (item["mean"], item["released_mean"], item["variance"], item["released_variance"])
+        table.add_row(Text(shown(item["column"])), *(Text(f"{figure:.6g}") for figure in figures))
     return table
 
 

@@ -69,8 +69,8 @@ def _lbqids(result: CloakResult) -> RenderableType:
         fewest = found["fewest"]
         table.add_row(
             Text(shown(name)),
-            number(found["matching"] or 0),
-            number(found["exposed"] or 0),
+            number(found["matching"]),
+            number(found["exposed"]),
             "" if fewest is None else number(fewest),
         )
     return table

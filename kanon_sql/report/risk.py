@@ -12,8 +12,8 @@ from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, sect
 from kanon_sql.report.words import metric, number, percent, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.disclosure.risk import Combination, Risk
-    from kanon_sql.verbs.risk import RiskResult
+    from kanon_sql.disclosure.risk import Risk
+    from kanon_sql.verbs.risk import Distinguished, RiskResult
 
 __all__ = ["risk_text"]
 
@@ -26,7 +26,7 @@ def risk_text(result: RiskResult) -> RenderableType:
     parts: list[RenderableType] = [Text(shown(result.message), overflow="fold"), Text(), facts(_summary(result))]
     parts += section("Re-identification", _attackers(result))
     parts += section("Uniqueness", facts(_uniqueness(result)))
-    if result.k_map is not None:
+    if result.k_map_estimate is not None:
         parts += section("Journalist, without a population table", facts(_k_map(result)))
     parts += section("How well the columns distinguish", _combinations(result))
     parts += section("Smallest combinations that distinguish all", _minimal(result))
@@ -62,7 +62,7 @@ def _attackers(result: RiskResult) -> RenderableType:
     if result.journalist is not None:
         add("journalist", f"is in {shown(result.population or '')}", result.journalist)
     table.add_row(
-        Text("marketer"), Text("many right matches"), Text(), _measure(result.marketer), Text(), Text()
+        Text("marketer"), Text("many right matches"), Text(), _measure(result.marketer["average"]), Text(), Text()
     )  # fmt: skip
     return table
 
@@ -77,7 +77,7 @@ def _uniqueness(result: RiskResult) -> Iterable[tuple[str, str]]:
     if result.journalist is not None:
         uniques = result.journalist.population_uniques
         yield f"in {result.population}", f"{number(uniques)} of the table's ({percent(uniques, records)})"
-    for item in result.estimates:
+    for item in result.uniqueness["population"]:
         if item.uniques is None or item.share is None:
             yield f"estimated ({item.estimator})", f"does not exist: {item.reason}"
         else:
@@ -89,7 +89,7 @@ def _uniqueness(result: RiskResult) -> Iterable[tuple[str, str]]:
 
 
 def _k_map(result: RiskResult) -> Iterable[tuple[str, str]]:
-    found = result.k_map
+    found = result.k_map_estimate
     if found is None:
         return
     k = "none" if found.k is None else number(found.k)
@@ -104,7 +104,8 @@ def _combinations(result: RiskResult) -> RenderableType:
     alone = [item for item in result.combinations if len(item.columns) == 1]
     together = [item for item in result.combinations if 1 < len(item.columns) < len(result.columns)]
     everything = [item for item in result.combinations if 1 < len(item.columns) == len(result.columns)]
-    together.sort(key=lambda item: (-item.uniques, -item.classes, item.columns))
+    order = {name: position for position, name in enumerate(result.columns)}
+    together.sort(key=lambda item: (-item.uniques, -item.classes, [order[name] for name in item.columns]))
     for item in [*alone, *together[:LISTED], *everything]:
         table.add_row(
             Text(_named(result, item)),
@@ -115,13 +116,13 @@ def _combinations(result: RiskResult) -> RenderableType:
     return table
 
 
-def _named(result: RiskResult, item: Combination) -> str:
+def _named(result: RiskResult, item: Distinguished) -> str:
     if 1 < len(item.columns) == len(result.columns):
         return "all of them"
-    return ", ".join(shown(result.columns[position]) for position in item.columns)
+    return ", ".join(map(shown, item.columns))
 
 
 def _minimal(result: RiskResult) -> RenderableType:
     if not result.minimal_unique:
         return Text(f"none of up to {result.largest_combination} columns")
-    return Group(*(Text(", ".join(shown(result.columns[i]) for i in item)) for item in result.minimal_unique))
+    return Group(*(Text(", ".join(map(shown, item))) for item in result.minimal_unique))

@@ -17,7 +17,7 @@ from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.evaluate import SearchSummary
+    from kanon_sql.evaluate import Classes, SearchSummary
     from kanon_sql.search import Explained
     from kanon_sql.verbs.result import Result
 
@@ -156,16 +156,17 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
         yield "classes", _classes(classes)
 
 
-def _classes(classes: Mapping[str, int | float | None]) -> str:
+def _classes(classes: Classes) -> str:
     """How many there are, and how large."""
     if not classes.get("count"):
         return "none"
-    sizes = ", ".join(
-        f"{name} {metric(value) if name == 'average' else number(int(value))}"
-        for name in ("smallest", "average", "largest")
-        if (value := classes.get(name))
-    )
-    return f"{number(int(classes['count'] or 0))}: {sizes}"
+    smallest, average, largest = classes["smallest"], classes["average"], classes["largest"]
+    sizes = [
+        f"smallest {number(smallest)}" if smallest else "",
+        f"average {metric(average)}" if average else "",
+        f"largest {number(largest)}" if largest else "",
+    ]
+    return f"{number(classes['count'])}: {', '.join(filter(None, sizes))}"
 
 
 def _recoding(recoding: Mapping[str, Any], names: Mapping[str, Sequence[str]] | None) -> RenderableType:

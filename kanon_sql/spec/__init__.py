@@ -13,7 +13,21 @@ from kanon_sql.lazy import imported_from
 from kanon_sql.spec.checks import Fault, did_you_mean, quote
 from kanon_sql.spec.computed import ComputedColumn, columns_by_name, computed_faults
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
-from kanon_sql.spec.display import Displayed, Printed
+from kanon_sql.spec.display import (
+    HIDDEN,
+    ON_REQUEST,
+    Count,
+    Displayed,
+    Document,
+    Keywords,
+    Names,
+    Nonnegative,
+    Positive,
+    Printed,
+    Share,
+    Text,
+    VerdictResult,
+)
 from kanon_sql.spec.hierarchy import TABLE_NAME, Hierarchy, QuasiIdentifier, table_name
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.load import label_text, read_yaml
@@ -38,7 +52,7 @@ from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.utility import Utility
-from kanon_sql.spec.warning_options import WarningOptions
+from kanon_sql.spec.warning_options import CloakWarnings, NamedWarnings, WarningOptions
 
 if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules
@@ -51,30 +65,40 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
+    "HIDDEN",
     "MOST_DIGITS",
     "NO_SOURCE",
+    "ON_REQUEST",
     "SIGNATURE_COLUMN",
     "TABLE_NAME",
     "YEARS",
     "Aggregate",
     "CloakSpec",
+    "CloakWarnings",
     "ColumnStep",
     "ComputedColumn",
+    "Count",
     "DifferentialPrivacyRequirement",
     "Dimension",
     "Displayed",
+    "Document",
     "Fault",
     "Hierarchy",
     "KAnonymityRequirement",
+    "Keywords",
     "Lbqid",
     "LevelSearch",
     "MInvarianceRequirement",
     "Masking",
+    "NamedWarnings",
+    "Names",
     "Noise",
+    "Nonnegative",
     "Origin",
     "PersonalK",
     "PerturbSpec",
     "Point",
+    "Positive",
     "Pram",
     "Prices",
     "Printed",
@@ -83,11 +107,14 @@ __all__ = [
     "Requirement",
     "Rules",
     "SearchOptions",
+    "Share",
     "Source",
     "Spec",
     "Suppression",
     "TableSpec",
+    "Text",
     "Utility",
+    "VerdictResult",
     "WarningOptions",
     "checks",
     "classify_faults",

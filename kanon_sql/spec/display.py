@@ -1,10 +1,33 @@
-"""How specs and results show themselves; what they show is made by the report, above."""
+"""How specs and results show themselves: as the text and the report that are made above, and as JSON.
+
+A result is a dataclass: its fields are the keys of its JSON, in their order. Its JSON Schema is made from the types of
+the same fields, and from what their docstrings say, by :mod:`kanon_sql.report.json_schema`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Annotated, Any, Self, cast
 
-__all__ = ["Displayed", "Printed"]
+from kanon_sql.errors import RequirementNotMet
+
+__all__ = [
+    "HIDDEN",
+    "ON_REQUEST",
+    "Count",
+    "Displayed",
+    "Document",
+    "Keywords",
+    "Names",
+    "Nonnegative",
+    "Positive",
+    "Printed",
+    "Share",
+    "Text",
+    "VerdictResult",
+    "plain",
+]
 
 
 class Printed:
@@ -31,3 +54,65 @@ class Displayed(Printed):
         from kanon_sql import html_fragment
 
         return html_fragment(cast("Any", self))
+
+
+class Keywords:
+    """What a JSON Schema says of a type besides its name, such as ``Keywords(minimum=0)``."""
+
+    def __init__(self, **keywords: Any) -> None:
+        self.keywords = keywords
+
+
+Count = Annotated[int, Keywords(minimum=0)]
+Positive = Annotated[int, Keywords(minimum=1)]
+Nonnegative = Annotated[float, Keywords(minimum=0)]
+Share = Annotated[float, Keywords(minimum=0, maximum=1)]
+Text = Annotated[str, Keywords(minLength=1)]
+Names = Annotated[Sequence[str], Keywords(minItems=1)]
+
+HIDDEN = {"json": "hidden"}
+"""Metadata of a field that no JSON has."""
+ON_REQUEST = {"json": "on request"}
+"""Metadata of a field whose key is left out where it is None: it was not asked for."""
+
+
+class Document:
+    """A dataclass that is written as JSON, field by field."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object, with the keys of the fields in their order."""
+        found = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            value, shown = getattr(self, field.name), field.metadata.get("json")
+            if shown is None or (shown == "on request" and value is not None):
+                found[field.name] = plain(value)
+        return found
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Document):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+class VerdictResult(Displayed, Document):
+    """A result with a verdict."""
+
+    verdict: str
+    message: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"
+
+    def raise_for_failure(self) -> Self:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self

@@ -28,7 +28,8 @@ from kanon_sql.spec.load import label_text
 
 __all__ = ["METHODS", "Masking", "Noise", "Pram", "RankSwap", "Swap", "parse_maskings"]
 
-METHODS = ("noise", "rank_swap", "swap", "pram")
+Method = Literal["noise", "rank_swap", "swap", "pram"]
+METHODS: tuple[Method, ...] = ("noise", "rank_swap", "swap", "pram")
 
 MOST_DECIMALS = 9
 MOST_CATEGORIES = 200
@@ -231,7 +232,7 @@ class Masking(Part):
             yield Fault((key,), f"one method per column, and {next(iter(given))!r} is given already", True)
 
     @property
-    def method(self) -> str:
+    def method(self) -> Method:
         """Which one."""
         return next(name for name in METHODS if getattr(self, name) is not None)
 

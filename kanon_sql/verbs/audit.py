@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from kanon_sql.disclosure.attacks import (
     ATTACKS,
@@ -23,12 +23,12 @@ from kanon_sql.disclosure.attacks import (
     refuse_without,
 )
 from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspace
-from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of
 from kanon_sql.hierarchies import refuse_several_texts
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Displayed, Spec, parse_table_name
+from kanon_sql.spec import HIDDEN, Count, Keywords, Spec, Text, VerdictResult, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
@@ -40,17 +40,18 @@ __all__ = ["AuditResult", "audit"]
 
 
 @dataclass(frozen=True, repr=False)
-class AuditResult(Displayed):
+class AuditResult(VerdictResult):
     """What the attacks on a release achieve.
 
     Attributes:
+        verb: ``audit``.
         verdict: ``pass`` when no attack exposes any person beyond what the requirements allow; estimates do not count.
         message: the verdict in a sentence.
         release: the table that was attacked.
         rows: how many rows that table has.
         attacks: what each attack achieves.
         left_out: attacks, or parts of one, that were not run -> the reason.
-        cost: what the audit asked of the database.
+        cost: what the audit asked of the database; where cases are revealed, the rows fetched are these too.
         notes: what the user should know besides.
         sql: every statement that ran, in order, with values redacted.
 
@@ -61,40 +62,16 @@ class AuditResult(Displayed):
         (7, ['homogeneity', 'background'])
     """
 
+    verb: Literal["audit"] = field(default="audit", init=False)
     verdict: Literal["pass", "fail"]
-    message: str
+    message: Text
     release: str
-    rows: int
-    attacks: Sequence[Attack]
+    rows: Count
+    attacks: Annotated[Sequence[Attack], Keywords(minItems=1)]
     left_out: Mapping[str, str]
     cost: Cost
     notes: Sequence[str] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the verdict is ``pass``."""
-        return self.verdict == "pass"
-
-    def raise_for_failure(self) -> AuditResult:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object; its schema is ``audit.schema.json``."""
-        return {
-            "verb": "audit",
-            "verdict": self.verdict,
-            "message": self.message,
-            "release": self.release,
-            "rows": self.rows,
-            "attacks": [attack.to_dict() for attack in self.attacks],
-            "left_out": dict(self.left_out),
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-        }
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
 
 @accepts_objects

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import RequirementNotMet, SpecError, refuse
+from kanon_sql.errors import SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_of, unknown_columns
 from kanon_sql.positions import (
@@ -26,7 +26,7 @@ from kanon_sql.positions import (
     released_columns,
 )
 from kanon_sql.release import refuse_foreign_release
-from kanon_sql.spec import CloakSpec, Displayed
+from kanon_sql.spec import HIDDEN, CloakSpec, Count, Document, Positive, Text, VerdictResult
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned
@@ -37,45 +37,72 @@ __all__ = ["CloakResult", "CloakedLevel", "cloak"]
 
 
 @dataclass(frozen=True)
-class CloakedLevel:
+class CloakedLevel(Document):
     """Cells and slices of one size that rows are released with.
 
     Attributes:
-        shape: one cell, or two neighbours ``beside`` or ``above`` each other.
-        depth: of the cell in the quad-tree, or of both neighbours; 0 is the whole area.
-        width: of the slices, in seconds; None without a time.
+        shape: one cell, or two neighbours ``side_by_side`` or ``above`` each other.
+        depth: the depth of the cell in the quad-tree, or of both neighbours; 0 is the whole area.
+        width: seconds of a slice; None without a time.
         cells: how many different cells and slices of this size there are.
         rows: how many rows are released with one.
     """
 
     shape: Literal["cell", "side_by_side", "above"]
-    depth: int
-    width: int | None
-    cells: int
-    rows: int
+    depth: Count
+    width: Positive | None
+    cells: Count
+    rows: Count
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-compatible data."""
-        return {"shape": self.shape, "depth": self.depth, "width": self.width, "cells": self.cells, "rows": self.rows}
+
+class CloakedRows(TypedDict):
+    """The rows, by what became of them.
+
+    Attributes:
+        source: rows of the source.
+        released: those that are released.
+        suppressed: those that are left out.
+        outside: of these, those without a position inside the bounds.
+    """
+
+    source: Count
+    released: Count
+    suppressed: Count
+    outside: Count
+
+
+class MatchedLbqid(TypedDict):
+    """The people whose histories match an LBQID.
+
+    Attributes:
+        matching: people whose history matches it, and of whose part in it something is released.
+        exposed: of these, those whose rows of it too few people share.
+        fewest: the fewest people whose histories are consistent with one of them; None where no person matches.
+    """
+
+    matching: Count
+    exposed: Count
+    fewest: Positive | None
 
 
 @dataclass(frozen=True, repr=False)
-class CloakResult(Displayed):
-    """The result of ``cloak``.
+class CloakResult(VerdictResult):
+    """What ``cloak`` prints: how fine the released positions are, and among how many people.
 
     Attributes:
+        verb: ``cloak``.
         verdict: ``pass``, or ``fail`` where nothing may be published.
         message: the verdict in a sentence.
         release: the published table's name, or the one that was checked; None unless published.
-        k: how many people were asked for.
-        anonymity_set: who counts, ``released`` or ``present``.
-        rows: ``source``, ``released``, ``suppressed``, and of these ``outside``, without a position inside the bounds.
-        levels: how fine the released cells and slices are, the finest first.
+        k: how many people were asked for: a number, or the column with the k of each row.
+        anonymity_set: who counts: people whose rows have the same label (``released``), or all who were in the cell and
+            slice (``present``).
+        rows: the rows, by what became of them.
+        levels: how fine the released cells and slices are, the finest first; empty where nothing was examined.
         classes: how many different labels the released rows have.
         fewest_people: the fewest people whose rows have the same label; None where nothing may be released.
         fewest_present: with ``present``, the fewest people in a released cell and slice; else None.
-        lbqids: name -> ``matching`` people, those of them who are ``exposed``, and ``fewest`` people consistent with
-            one.
+        lbqids: by the name of the LBQID, the people who match it.
         cost: what the run asked of the database.
         notes: what the user should know besides.
         warnings: risks that a passing verdict does not cover; each has a code, and a page.
@@ -98,62 +125,31 @@ class CloakResult(Displayed):
         (True, True)
     """
 
+    verb: Literal["cloak"] = field(default="cloak", init=False)
     verdict: Literal["pass", "fail"]
-    message: str
+    message: Text
     release: str | None
-    k: str
-    anonymity_set: str
-    rows: dict[str, int]
+    k: Text
+    anonymity_set: Literal["released", "present"]
+    rows: CloakedRows
     levels: Sequence[CloakedLevel]
-    classes: int
-    fewest_people: int | None
-    fewest_present: int | None
-    lbqids: dict[str, dict[str, int | None]]
+    classes: Count
+    fewest_people: Positive | None
+    fewest_present: Positive | None
+    lbqids: Mapping[str, MatchedLbqid]
     cost: Cost
-    notes: Sequence[str] = ()
+    notes: Sequence[Text] = ()
     warnings: Sequence[Warned] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the verdict is ``pass``."""
-        return self.verdict == "pass"
-
-    def raise_for_failure(self) -> CloakResult:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
-            "verb": "cloak",
-            "verdict": self.verdict,
-            "message": self.message,
-            "release": self.release,
-            **self._found(),
-            "lbqids": {name: dict(found) for name, found in self.lbqids.items()},
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-            "warnings": [item.to_dict() for item in self.warnings],
-        }
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says: the release, and neither how the run went nor how many people match a pattern."""
-        extra = {"lbqids": sorted(self.lbqids), "warnings": [item.to_dict() for item in self.warnings]}
-        return {**self._found(), **extra}
+        content = self.to_dict()
+        found = {name: content[name] for name in _MEASURED}
+        return {**found, "lbqids": sorted(self.lbqids), "warnings": content["warnings"]}
 
-    def _found(self) -> dict[str, Any]:
-        return {
-            "k": self.k,
-            "anonymity_set": self.anonymity_set,
-            "rows": dict(self.rows),
-            "levels": [level.to_dict() for level in self.levels],
-            "classes": self.classes,
-            "fewest_people": self.fewest_people,
-            "fewest_present": self.fewest_present,
-        }
+
+_MEASURED = ("k", "anonymity_set", "rows", "levels", "classes", "fewest_people", "fewest_present")
 
 
 def cloak(
@@ -314,14 +310,18 @@ def _compared(
 
 def _empty(spec: CloakSpec, found: Points, suppressed: int) -> CloakResult:
     """The result before anything is known of what is released."""
-    rows = {"source": found.rows, "released": 0, "suppressed": found.rows, "outside": found.outside}
     return CloakResult(
         verdict="pass",
         message="",
         release=None,
         k=spec.k.notation,
         anonymity_set=spec.anonymity_set,
-        rows=rows | {"released": found.rows - suppressed, "suppressed": suppressed},
+        rows={
+            "source": found.rows,
+            "released": found.rows - suppressed,
+            "suppressed": suppressed,
+            "outside": found.outside,
+        },
         levels=(),
         classes=0,
         fewest_people=None,

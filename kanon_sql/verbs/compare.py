@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import SpecError, UnsupportedError
@@ -15,6 +15,8 @@ from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import (
+    Document,
+    Positive,
     RecodingOptions,
     Spec,
     Utility,
@@ -35,28 +37,28 @@ _OF_SIZES = "discernibility"
 """What is known of every recoding."""
 
 
-@dataclass(frozen=True)
-class Compared:
+@dataclass(frozen=True, kw_only=True)
+class Compared(Document):
     """One run of a comparison.
 
     Attributes:
         name: the name of the spec.
         k: the largest k asked for; None where the spec asks for none.
-        result: what ``plan`` says; None where the spec cannot have the recoding or so few columns.
-        dominated: whether another run has at least this k, loses no more and suppresses no more, and is better in
-            one of the three. It is never true where either run asks for something besides k, or about other columns.
         recoding: the recoding that was put in place of the spec's, such as ``local:best``; None where none was.
         columns: how many of the spec's quasi-identifiers were asked about, the first ones; None for all of them.
+        dominated: whether another run has at least this k, loses no more and suppresses no more, and is better in
+            one of the three. It is never true where either run asks for something besides k, or about other columns.
         reason: why the spec cannot have this; None where it can.
+        result: what ``plan`` prints; None where the spec cannot have the recoding or so few columns.
     """
 
     name: str
-    k: int | None
-    result: Result | None
-    dominated: bool = False
+    k: Positive | None
     recoding: str | None = None
-    columns: int | None = None
+    columns: Positive | None = None
+    dominated: bool = False
     reason: str | None = None
+    result: Result | None
 
     @property
     def passed(self) -> bool:
@@ -69,44 +71,22 @@ class Compared:
         columns = None if self.columns is None else f"{self.columns} column{'' if self.columns == 1 else 's'}"
         return ", ".join(part for part in (self.name, self.recoding, columns) if part is not None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
-            "name": self.name,
-            "k": self.k,
-            "recoding": self.recoding,
-            "columns": self.columns,
-            "dominated": self.dominated,
-            "reason": self.reason,
-            "result": None if self.result is None else self.result.to_dict(),
-        }
-
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Charted):
-    """Several plans side by side.
+class Comparison(Charted, Document):
+    """What ``compare`` prints: several plans side by side.
 
     Attributes:
+        verb: ``compare``.
         metric: the metric that the runs are compared by; lower is better.
+        passed: whether every run found what meets its requirements; those that a spec cannot have do not count.
         runs: one per spec, recoding, number of columns and k, in their order.
     """
 
+    verb: Literal["compare"] = field(default="compare", init=False)
     metric: str
+    passed: bool
     runs: Sequence[Compared]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every run found what meets its requirements; those that a spec cannot have do not count."""
-        return all(run.passed for run in self.runs if run.reason is None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object; its schema is ``compare.schema.json``."""
-        return {
-            "verb": "compare",
-            "metric": self.metric,
-            "passed": self.passed,
-            "runs": [run.to_dict() for run in self.runs],
-        }
 
 
 @dataclass(frozen=True)
@@ -198,7 +178,8 @@ def compare(
     alone = [
         all(model.judges_size and model.quasi_identifiers is None for model in models_of(item.spec)) for item in asked
     ]
-    return Comparison(metric, _marked(runs, alone, metric))
+    passed = all(run.passed for run in runs if run.reason is None)
+    return Comparison(metric, passed, _marked(runs, alone, metric))
 
 
 def _with_utility(spec: Spec, column: str, name: str) -> Spec:
@@ -264,7 +245,7 @@ def _with_columns(spec: Spec, count: int | None, name: str) -> tuple[Spec, str |
 
 def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
     """One run; or why the spec cannot have what was put in place of what it says."""
-    made = Compared(asked.name, _k_of(asked.spec), None, columns=asked.columns)
+    made = Compared(name=asked.name, k=_k_of(asked.spec), columns=asked.columns, result=None)
     if asked.recoding is not None:
         made = replace(made, recoding=asked.recoding.label)
         faults = [str(fault) for fault in (*recoding_faults(asked.spec), *computed_faults(asked.spec))]

@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.engines import Column, Reporter, Workspace, open_workspace
 from kanon_sql.errors import VerificationError
-from kanon_sql.evaluate import rows_in_words
+from kanon_sql.evaluate import Classes, rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
 from kanon_sql.recode import InvariantClasses, NoInvariantClasses, invariant_classes
 from kanon_sql.release import (
@@ -182,7 +182,7 @@ def _result(
     )
 
 
-def _classes(found: InvariantClasses) -> dict[str, int | float | None]:
+def _classes(found: InvariantClasses) -> Classes:
     average = (found.rows + found.counterfeits) / found.count
     return {"count": found.count, "smallest": found.smallest, "average": average, "largest": found.largest}
 

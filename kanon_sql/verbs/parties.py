@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Obstacle, SpecError, refuse
@@ -298,7 +298,7 @@ def _published_joined(found: Vertical, result: PartiesResult, at: int, report: R
             release=".".join(found.spec.release),
             at=holder.name,
             classes=joined.examination.classes_dict(),
-            achieved=joined.examination.achieved_dict(),
+            achieved=cast("Any", joined.examination.achieved_dict()),
             exchanged=found.transcript.totals(),
         )
         split = {"split": "vertical", "run": holder.workspace.run_id, "part": 1, "of": 1}
@@ -308,17 +308,16 @@ def _published_joined(found: Vertical, result: PartiesResult, at: int, report: R
 
 
 def _manifest(
-    workspace: Workspace, spec: Spec, result: PartiesResult, rows: Mapping[str, int], split: Mapping[str, Any]
+    workspace: Workspace, spec: Spec, result: PartiesResult, rows: Mapping[str, Any], split: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What was published and how. Of the other parties' rows it holds what the result says, and nothing by party."""
-    search = result.to_dict()["search"]
     return manifest_frame(
         spec,
         workspace,
         result,
         rows=dict(rows),
         metrics={} if result.metric is None else {result.metric["name"]: result.metric["value"]},
-        search=search,
+        search=dict(result.search),
         notes=list(result.notes),
         parties={**split, "rows": dict(result.rows), "learns": dict(result.learns)},
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
-from kanon_sql.errors import RequirementNotMet
-from kanon_sql.evaluate import Achieved, Examination, SearchSummary, rows_in_words
+from kanon_sql.evaluate import Achieved, Examination, MaybeClasses, rows_in_words
 from kanon_sql.hierarchies import level_names
 from kanon_sql.models import models_of
-from kanon_sql.parties import MEDIATOR, Horizontal, Vertical
+from kanon_sql.parties import MEDIATOR, Exchanged, Horizontal, Vertical
 from kanon_sql.search import Batch
-from kanon_sql.spec import Displayed, Spec
+from kanon_sql.spec import HIDDEN, Count, Keywords, Nonnegative, Positive, Spec, Text, VerdictResult
 from kanon_sql.verbs.result import Cost
 
 __all__ = ["PartiesResult", "Split", "result_of", "wanted_of"]
@@ -41,27 +40,90 @@ LEARNS: dict[str, dict[str, str]] = {
 """Who learns what, by the split. The protocols and what is not protected stand in the how-to on parties."""
 
 
+class PartiesRows(TypedDict):
+    """Rows of all parties together; of the joined rows in a vertical split.
+
+    Attributes:
+        source: all of them.
+        released: those that are released.
+        suppressed: those that are left out.
+    """
+
+    source: Count
+    released: Count
+    suppressed: Count
+
+
+class PartiesAchieved(TypedDict):
+    """What a requirement reaches.
+
+    Attributes:
+        requirement: what was asked, in the field's notation.
+        k: the size of the smallest class.
+        l: the fewest different values of a class.
+        violating_classes: classes that violate it.
+        violating_rows: rows in those classes.
+    """
+
+    requirement: Text
+    k: NotRequired[Positive | None]
+    l: NotRequired[Positive | None]  # noqa: E741
+    violating_classes: Count
+    violating_rows: Count
+
+
+class OptimizedMetric(TypedDict):
+    """The optimized metric.
+
+    Attributes:
+        name: which one.
+        value: its value at the chosen node.
+    """
+
+    name: Text
+    value: Nonnegative
+
+
+class PartiesSearch(TypedDict):
+    """What the search did.
+
+    Attributes:
+        algorithm: the search algorithm.
+        proven: whether the chosen levels are proven to be the best ones.
+        criterion: what they are best for, in words.
+        nodes_total: nodes of the lattice.
+        nodes_evaluated: nodes that the parties were asked about.
+        minimal_nodes: how many minimal nodes there are; None where not all are known.
+    """
+
+    algorithm: Text
+    proven: bool
+    criterion: Text
+    nodes_total: Count
+    nodes_evaluated: Count
+    minimal_nodes: Count | None
+
+
 @dataclass(frozen=True, repr=False)
-class PartiesResult(Displayed):
-    """The result of ``plan`` or ``anonymize`` for parties.
+class PartiesResult(VerdictResult):
+    """What ``parties plan`` and ``parties anonymize`` print: one release of a table split between databases.
 
     Attributes:
         verb: ``plan`` or ``anonymize``.
         verdict: ``pass`` or ``fail``.
         message: the verdict in a sentence.
-        split: ``horizontal`` or ``vertical``.
+        split: whether each party has rows (``horizontal``) or columns of its own.
         parties: what the parties are called, in their order.
         release: the name of the published parts, or of the joined release; None unless published.
         at: the party where the joined release is; None unless published, and for a horizontal split.
         node: quasi-identifier -> level; None when no node satisfies.
         level_names: quasi-identifier -> what each of its levels is called, level 0 first.
-        rows: ``source``, ``released`` and ``suppressed``, of all parties together; of the joined rows in a vertical
-            split.
-        classes: ``count``, ``smallest``, ``average``, ``largest``, of all parties together.
-        achieved: requirement -> the value that is reached.
-        metric: the optimized metric's name and its ``value``; None when no node satisfies.
+        rows: rows of all parties together; of the joined rows in a vertical split.
+        classes: the equivalence classes of all parties together; empty where the verdict is ``fail``.
+        achieved: what each requirement reaches; empty where the verdict is ``fail``.
+        metric: the optimized metric; None when no node satisfies.
         search: what the search did.
-        exchanged: every kind of message: ``from``, ``to``, ``what``, ``messages``, ``items``, ``bytes``.
+        exchanged: what crossed, by sender, receiver and kind.
         learns: who learns what.
         costs: what the run asked of each party's database, and what of it reached the mediator.
         notes: what the user should know besides.
@@ -86,65 +148,24 @@ class PartiesResult(Displayed):
 
     verb: Literal["plan", "anonymize"]
     verdict: Literal["pass", "fail"]
-    message: str
+    message: Text
     split: Split
-    parties: Sequence[str]
+    parties: Annotated[Sequence[Text], Keywords(minItems=2)]
     release: str | None
     at: str | None
-    node: Mapping[str, int] | None
-    level_names: Mapping[str, Sequence[str]]
-    rows: Mapping[str, int]
-    classes: Mapping[str, int | float | None]
-    achieved: Mapping[str, Mapping[str, Any]]
-    metric: Mapping[str, Any] | None
-    search: SearchSummary
-    exchanged: Sequence[Mapping[str, Any]]
-    learns: Mapping[str, str]
+    node: Mapping[str, Count] | None
+    level_names: Mapping[str, Annotated[Sequence[Text], Keywords(minItems=1)]]
+    rows: PartiesRows
+    classes: MaybeClasses
+    achieved: Mapping[str, PartiesAchieved]
+    metric: OptimizedMetric | None
+    search: PartiesSearch
+    exchanged: Sequence[Exchanged]
+    learns: Mapping[str, Text]
     costs: Sequence[Cost] = ()
-    notes: Sequence[str] = ()
-    sql: Sequence[Sequence[str]] = field(default=(), repr=False)
-    manifests: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the verdict is ``pass``."""
-        return self.verdict == "pass"
-
-    def raise_for_failure(self) -> PartiesResult:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
-            "verb": self.verb,
-            "verdict": self.verdict,
-            "message": self.message,
-            "split": self.split,
-            "parties": list(self.parties),
-            "release": self.release,
-            "at": self.at,
-            "node": None if self.node is None else dict(self.node),
-            "level_names": {name: list(names) for name, names in self.level_names.items()},
-            "rows": dict(self.rows),
-            "classes": dict(self.classes),
-            "achieved": {key: dict(value) for key, value in self.achieved.items()},
-            "metric": None if self.metric is None else dict(self.metric),
-            "search": {
-                "algorithm": self.search.algorithm,
-                "proven": self.search.proven,
-                "criterion": self.search.criterion,
-                "nodes_total": self.search.nodes_total,
-                "nodes_evaluated": self.search.nodes_evaluated,
-                "minimal_nodes": None if self.search.minimal is None else len(self.search.minimal),
-            },
-            "exchanged": [dict(item) for item in self.exchanged],
-            "learns": dict(self.learns),
-            "costs": [cost.to_dict() for cost in self.costs],
-            "notes": list(self.notes),
-        }
+    notes: Sequence[Text] = ()
+    sql: Sequence[Sequence[str]] = field(default=(), repr=False, metadata=HIDDEN)
+    manifests: Sequence[Mapping[str, Any]] = field(default=(), repr=False, metadata=HIDDEN)
 
 
 def result_of(
@@ -156,7 +177,7 @@ def result_of(
     joined = "joined " if split == "vertical" else ""
     if best is None:
         message = _failure(found, wanted)
-        rows = {"source": evaluator.rows, "released": 0, "suppressed": evaluator.rows}
+        rows: PartiesRows = {"source": evaluator.rows, "released": 0, "suppressed": evaluator.rows}
     else:
         released = evaluator.rows - best.suppressed
         rows = {"source": evaluator.rows, "released": released, "suppressed": best.suppressed}
@@ -183,17 +204,16 @@ def result_of(
         },
         rows=rows,
         classes={} if best is None else examined.classes_dict(),
-        achieved={} if best is None else examined.achieved_dict(),
-        metric=None if best is None else {"name": spec.search.metric_label, "value": best.metric},
-        search=SearchSummary(
-            algorithm=outcome.algorithm,
-            proven=outcome.proven,
-            criterion=outcome.criterion.replace("lowest metric", f"lowest {spec.search.metric_label}"),
-            nodes_total=evaluator.lattice.size,
-            nodes_evaluated=outcome.evaluated,
-            nodes_inferred=outcome.inferred,
-            minimal=outcome.minimal,
-        ),
+        achieved={} if best is None else cast("Any", examined.achieved_dict()),
+        metric=None if best is None else {"name": spec.search.metric_label, "value": cast("float", best.metric)},
+        search={
+            "algorithm": outcome.algorithm,
+            "proven": outcome.proven,
+            "criterion": outcome.criterion.replace("lowest metric", f"lowest {spec.search.metric_label}"),
+            "nodes_total": evaluator.lattice.size,
+            "nodes_evaluated": outcome.evaluated,
+            "minimal_nodes": None if outcome.minimal is None else len(outcome.minimal),
+        },
         exchanged=found.transcript.totals(),
         learns=LEARNS[split],
         notes=_notes(found, split),

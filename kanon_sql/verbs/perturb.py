@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
-from kanon_sql.errors import RequirementNotMet, refuse
+from kanon_sql.errors import refuse
 from kanon_sql.frequency import source_of
-from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
+from kanon_sql.perturbation import (
+    Correlation,
+    Frequencies,
+    Linked,
+    MaskedTable,
+    Moments,
+    Utility,
+    linked,
+    masked,
+    publish_perturbed,
+    utility_of,
+)
 from kanon_sql.release import refuse_foreign_release
-from kanon_sql.spec import Displayed, PerturbSpec
+from kanon_sql.spec import HIDDEN, Count, Keywords, Names, Nonnegative, PerturbSpec, Share, Text, VerdictResult
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import running
@@ -25,20 +36,71 @@ _PERTURBED = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class Perturbation(Displayed):
-    """The result of ``perturb``.
+class MaskedValues(TypedDict):
+    """What was done to the values of a released column.
 
     Attributes:
+        method: how they were masked; ``kept`` where they are as they are.
+        changed: rows with another value than the true one.
+    """
+
+    method: Literal["noise", "rank_swap", "swap", "pram", "kept"]
+    changed: Count
+
+
+class MaskedUtility(TypedDict):
+    """Statistics of the source and of the release. Columns with fewer than ten values have none.
+
+    Attributes:
+        moments: of columns of numbers whose values are untrue.
+        correlations: of pairs of columns of numbers, one of them untrue at least.
+        frequencies: of columns of categories whose values are untrue.
+    """
+
+    moments: Sequence[Moments]
+    correlations: Sequence[Correlation]
+    frequencies: Sequence[Frequencies]
+
+
+class Linkage(TypedDict):
+    """Record linkage by distance: each released row is taken to be the record whose true values are nearest.
+
+    Attributes:
+        columns: whose true values the attacker knows.
+        looked_at: released rows that were looked at.
+        records: records of the source.
+        found: rows that are expected to be found; one of n that are as near counts 1/n.
+        share: the same as a share of those looked at.
+        certain: rows with no other record as near as their own.
+        guessed_share: the share that guesses find.
+        most: the largest share that the spec allows; None where it says nothing.
+    """
+
+    columns: Names
+    looked_at: Count
+    records: Count
+    found: Nonnegative
+    share: Share
+    certain: Count
+    guessed_share: Annotated[float, Keywords(exclusiveMinimum=0, maximum=1)]
+    most: Share | None
+
+
+@dataclass(frozen=True, repr=False)
+class Perturbation(VerdictResult):
+    """What ``perturb`` prints: what was made untrue, what that costs, and how many rows it protects from being found.
+
+    Attributes:
+        verb: ``perturb``.
         verdict: ``perturbed``: masked as asked, which promises no anonymity; ``fail`` where linkage finds more rows
             than the spec allows, and nothing was published.
+        truthful: False: values are untrue on purpose.
         message: the verdict in a sentence.
         release: the published table's name; None unless published.
         rows: rows of the source, all of which are released.
-        columns: released column -> its method, and how many rows have another value than the true one; ``kept`` where
-            values are as they are.
-        utility: moments, correlations and frequencies, of the source and of the release.
-        linkage: record linkage by distance: whose true values are known, how many rows were looked at, and found.
+        columns: released column -> what was done to its values.
+        utility: statistics of the source and of the release.
+        linkage: what record linkage by distance finds.
         cost: what the run asked of the database.
         notes: what the user should know besides.
         warnings: risks that the verdict does not cover; each has a code, and a page.
@@ -59,45 +121,24 @@ class Perturbation(Displayed):
         ('perturbed', 600, 0.0)
     """
 
+    verb: Literal["perturb"] = field(default="perturb", init=False)
     verdict: Literal["perturbed", "fail"]
-    message: str
+    truthful: Literal[False] = field(default=False, init=False)
+    message: Text
     release: str | None
-    rows: int
-    columns: Mapping[str, Mapping[str, Any]]
-    utility: Mapping[str, Any]
-    linkage: Mapping[str, Any]
+    rows: Count
+    columns: Mapping[str, MaskedValues]
+    utility: MaskedUtility
+    linkage: Linkage
     cost: Cost
     notes: Sequence[str] = ()
     warnings: Sequence[Warned] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
     @property
     def passed(self) -> bool:
         """Whether the risk is as low as the spec asks; never that the release is anonymous."""
         return self.verdict == "perturbed"
-
-    def raise_for_failure(self) -> Perturbation:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
-            "verb": "perturb",
-            "verdict": self.verdict,
-            "truthful": False,
-            "message": self.message,
-            "release": self.release,
-            "rows": self.rows,
-            "columns": {name: dict(item) for name, item in self.columns.items()},
-            "utility": dict(self.utility),
-            "linkage": dict(self.linkage),
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-            "warnings": [item.to_dict() for item in self.warnings],
-        }
 
 
 def perturb(

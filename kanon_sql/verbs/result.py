@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast
 
 from kanon_sql.engines import Meter
 from kanon_sql.errors import RequirementNotMet, UnsupportedError
 from kanon_sql.search import Explained
-from kanon_sql.spec import Displayed
+from kanon_sql.spec import HIDDEN, ON_REQUEST, Count, Displayed, Document, Keywords, Nonnegative, Text, WarningOptions
 
 if TYPE_CHECKING:
     from kanon_sql.objects import Released
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.details import Details
 
-from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchSummary
+from kanon_sql.evaluate import Distances, MaybeClasses, NothingFound, NothingToSearch, SearchSummary
 
 __all__ = [
     "Charted",
     "Cost",
     "Result",
+    "Slowest",
     "Warned",
     "unreleased",
 ]
@@ -49,45 +50,47 @@ class Charted(Displayed):
 
 
 @dataclass(frozen=True)
-class Warned:
+class Warned(Document):
     """A warning of a run.
 
     Attributes:
-        code: which one, the same in every release of kanon_sql.
+        code: which one, the same in every release of kanon_sql; the spec's key ``warnings`` says what becomes of it.
         message: what was found, in a sentence, and what to do; no value of the data.
+        page: where the documentation explains it.
         columns: the columns that it is about.
         figures: the figures that the message names.
         severe: it fails the run where the spec leaves that to how much there is of it (``by_share``).
     """
 
-    code: str
-    message: str
+    code: Annotated[str, Keywords(enum=list(WarningOptions.model_fields))]
+    message: Text
+    page: Text = field(init=False)
     columns: Sequence[str]
-    figures: Mapping[str, int | float | None] = field(default_factory=dict)
-    severe: bool = False
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    severe: bool = field(default=False, metadata=HIDDEN)
 
-    @property
-    def page(self) -> str:
-        """Where the documentation explains it."""
-        return f"{PAGE}#{self.code}"
-
-    def to_dict(self) -> dict[str, object]:
-        """JSON-compatible."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "page": self.page,
-            "columns": list(self.columns),
-            "figures": dict(self.figures),
-        }
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page", f"{PAGE}#{self.code}")
 
 
 LONG = 10.0
 """Seconds from which on a run says which statement took most of them."""
 
 
+class Slowest(TypedDict):
+    """The one statement that took more than half of a run of ten seconds or longer.
+
+    Attributes:
+        statement: its template.
+        seconds: how long it took.
+    """
+
+    statement: str
+    seconds: Nonnegative
+
+
 @dataclass(frozen=True)
-class Cost:
+class Cost(Document):
     """What a run asked of the database, and what reached the client.
 
     Attributes:
@@ -96,16 +99,15 @@ class Cost:
         rows_fetched: rows of aggregates that reached the client.
         bytes_fetched: the size of these rows as text.
         seconds: wall-clock time of the run.
-        slowest: the template of the one statement that took more than half of a long run, and its seconds; None
-            where no statement did.
+        slowest: the one statement that took more than half of a long run; None where no statement did.
     """
 
-    statements: int = 0
-    source_scans: int = 0
-    rows_fetched: int = 0
-    bytes_fetched: int = 0
-    seconds: float = 0.0
-    slowest: tuple[str, float] | None = None
+    statements: Count = 0
+    source_scans: Count = 0
+    rows_fetched: Count = 0
+    bytes_fetched: Count = 0
+    seconds: Nonnegative = 0.0
+    slowest: Slowest | None = field(default=None, metadata=ON_REQUEST)
 
     @classmethod
     def of(cls, meter: Meter, seconds: float) -> Cost:
@@ -117,26 +119,12 @@ class Cost:
             meter.rows_fetched,
             meter.bytes_fetched,
             round(seconds, 3),
-            (name, round(longest, 3)) if seconds >= LONG and longest > seconds / 2 else None,
+            {"statement": name, "seconds": round(longest, 3)} if seconds >= LONG and longest > seconds / 2 else None,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as they stand in results."""
-        slowest = (
-            {} if self.slowest is None else {"slowest": {"statement": self.slowest[0], "seconds": self.slowest[1]}}
-        )
-        return {
-            "statements": self.statements,
-            "source_scans": self.source_scans,
-            "rows_fetched": self.rows_fetched,
-            "bytes_fetched": self.bytes_fetched,
-            "seconds": self.seconds,
-            **slowest,
-        }
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Charted):
+class Result(Charted, Document):
     """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``.
 
     Attributes:
@@ -198,7 +186,7 @@ class Result(Charted):
     release: str | None
     node: Mapping[str, int] | None
     rows: Mapping[str, int]
-    classes: Mapping[str, int | float | None]
+    classes: MaybeClasses
     achieved: Mapping[str, Mapping[str, Any]]
     metrics: Mapping[str, float]
     search: SearchSummary | None

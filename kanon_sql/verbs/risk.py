@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict
 
 from kanon_sql.disclosure.risk import (
     ESTIMATORS,
@@ -31,15 +31,27 @@ from kanon_sql.disclosure.risk import (
 )
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.evaluate import CountedClasses
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Displayed, Spec, parse_table_name
+from kanon_sql.spec import (
+    HIDDEN,
+    Count,
+    Displayed,
+    Document,
+    Names,
+    Positive,
+    Share,
+    Spec,
+    Text,
+    parse_table_name,
+)
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.target_table import Judged, judged, release_stands
 from kanon_sql.verbs.year import as_published
 
-__all__ = ["RiskResult", "risk"]
+__all__ = ["Distinguished", "RiskResult", "risk"]
 
 MOST_COMBINATIONS = 5_000
 """More combinations of columns are refused, not begun."""
@@ -48,103 +60,104 @@ LEAST_FRACTION = 1e-15
 _NUMBERS = ("integer", "decimal", "float")
 
 
-@dataclass(frozen=True, repr=False)
-class RiskResult(Displayed):
-    """The re-identification risk of a table, and what its columns distinguish.
+class MarketerRisk(TypedDict):
+    """The attacker wants as many right matches as possible.
 
     Attributes:
-        table: the table's name.
-        population: the population table's name; None without one.
-        unit: the column that identifies persons; None where rows are counted.
-        columns: the columns that others may know.
+        average: the expected share of records that are matched right; None without a record.
+        population: matched with this table; None for the table itself.
+    """
+
+    average: Share | None
+    population: str | None
+
+
+class Uniqueness(TypedDict):
+    """The records that are unique.
+
+    Attributes:
+        sample: records that are alone in their class.
+        population: estimates of the records that are alone in the population; empty without a sampling fraction.
+    """
+
+    sample: Count
+    population: Sequence[Estimate]
+
+
+@dataclass(frozen=True)
+class Distinguished(Document):
+    """How well some of the columns distinguish records.
+
+    Attributes:
+        columns: the columns.
+        distinction: different vectors per record; None without a record.
+        separation: the share of pairs of records that differ; None with fewer than two records.
+        uniques: records with a vector of their own.
+        classes: different vectors.
+        records: records in them.
+    """
+
+    columns: Names
+    distinction: Share | None
+    separation: Share | None
+    uniques: Count
+    classes: int = field(metadata=HIDDEN)
+    records: int = field(metadata=HIDDEN)
+
+
+@dataclass(frozen=True, repr=False)
+class RiskResult(Displayed, Document):
+    """What ``risk`` prints: the re-identification risk of a table. A record is a row, or a person in a class.
+
+    Attributes:
+        verb: ``risk``.
+        message: the result in a sentence.
+        table: the table that was looked at.
+        population: the population table; None without one.
+        counted: what a record is.
+        rows: rows of the table.
+        records: records in all classes.
+        classes: the classes of records with the same values in all columns, by their records.
         threshold: a record with a risk above it is at risk.
-        histogram: the table's classes by size.
         prosecutor: the risk of an attacker who knows that the person is in the table.
         journalist: the risk of an attacker who knows that the person is in the population; None without a population.
-        marketer: the expected share of records matched right, with the population or else with the table itself.
-        estimates: the population's uniques, estimated; empty unless a sampling fraction is given.
-        k_map: how many persons of the population classes stand for, estimated; None without a sampling fraction.
-        combinations: what the columns distinguish, alone and together; the last one is all of them.
-        minimal_unique: the smallest combinations that distinguish all records, by position in ``columns``.
+        marketer: the risk of an attacker who wants as many right matches as possible.
+        uniqueness: the records that are alone in their class, here and in the population.
+        k_map_estimate: the journalist's risk, estimated without a population table; None without a sampling fraction.
+        columns: what others may know.
+        combinations: how well the columns distinguish records, alone and together; the last one is all of them.
         largest_combination: combinations of more columns were not looked for.
+        minimal_unique: combinations that give every record a vector of its own, and have no part that does.
         cost: what the run asked of the database.
         notes: what the user should know besides.
+        unit: the column that identifies persons; None where rows are counted.
+        histogram: the table's classes by size.
         sql: every statement that ran, in order, with values redacted.
     """
 
-    table: str
+    verb: Literal["risk"] = field(default="risk", init=False)
+    message: Text
+    table: Text
     population: str | None
-    unit: str | None
-    columns: Sequence[str]
-    threshold: float
-    histogram: Histogram
+    counted: Literal["rows", "persons"]
+    rows: Count
+    records: Count
+    classes: CountedClasses
+    threshold: Share
     prosecutor: Risk
     journalist: JournalistRisk | None
-    marketer: float | None
-    estimates: Sequence[Estimate]
-    k_map: KMapEstimate | None
-    combinations: Sequence[Combination]
-    minimal_unique: Sequence[tuple[int, ...]]
-    largest_combination: int
+    marketer: MarketerRisk
+    uniqueness: Uniqueness
+    k_map_estimate: KMapEstimate | None
+    columns: Names
+    combinations: Sequence[Distinguished]
+    largest_combination: Positive
+    minimal_unique: Sequence[Names]
     cost: Cost
     notes: Sequence[str] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def message(self) -> str:
-        """The result in a sentence."""
-        records, what = self.histogram.records, "rows" if self.unit is None else "persons"
-        if not records:
-            return f"{self.table} has no {what}: no person is in it"
-        if self.journalist is None:
-            knows, found = "that a person is in it", self.prosecutor
-        else:
-            knows, found = f"that a person is in {self.population}", self.journalist
-        return (
-            f"{self.table}: an attacker who knows {knows} finds the person with a probability of up to "
-            f"{found.highest:.4g}; {found.at_risk:,} of {records:,} {what} have a risk above {self.threshold:g}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        names = self.columns
-
-        def named(columns: Sequence[int]) -> list[str]:
-            return [names[position] for position in columns]
-
-        return {
-            "verb": "risk",
-            "message": self.message,
-            "table": self.table,
-            "population": self.population,
-            "counted": "rows" if self.unit is None else "persons",
-            "rows": self.histogram.rows,
-            "records": self.histogram.records,
-            "classes": self.histogram.classes_dict(),
-            "threshold": self.threshold,
-            "prosecutor": asdict(self.prosecutor),
-            "journalist": None if self.journalist is None else asdict(self.journalist),
-            "marketer": {"average": self.marketer, "population": self.population},
-            "uniqueness": {
-                "sample": self.histogram.uniques,
-                "population": [item.to_dict() for item in self.estimates],
-            },
-            "k_map_estimate": None if self.k_map is None else asdict(self.k_map),
-            "columns": list(names),
-            "combinations": [
-                {
-                    "columns": named(item.columns),
-                    "distinction": item.distinction,
-                    "separation": item.separation,
-                    "uniques": item.uniques,
-                }
-                for item in self.combinations
-            ],
-            "largest_combination": self.largest_combination,
-            "minimal_unique": [named(item) for item in self.minimal_unique],
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-        }
+    unit: str | None = field(default=None, metadata=HIDDEN)
+    histogram: Histogram = field(metadata=HIDDEN, kw_only=True)
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
 
 @accepts_objects
@@ -222,27 +235,63 @@ def risk(
                     notes.append(f"{population} has no column {unit!r}: each of its rows is counted as a person")
             workspace.report("measuring how well the columns distinguish records", None)
             measured, minimal = _combinations(workspace, frames, largest_combination)
+        journalist_risk = None if matches is None else journalist(matches)
+        prosecutor_risk = prosecutor(histogram, threshold)
         return RiskResult(
+            message=_message(opened.shown, population, unit, histogram, threshold, journalist_risk or prosecutor_risk),
             table=opened.shown,
             population=population,
-            unit=unit,
-            columns=names,
+            counted="rows" if unit is None else "persons",
+            rows=histogram.rows,
+            records=histogram.records,
+            classes=histogram.classes_dict(),
             threshold=threshold,
-            histogram=histogram,
-            prosecutor=prosecutor(histogram, threshold),
-            journalist=None if matches is None else journalist(matches),
-            marketer=marketer(histogram, matches),
-            estimates=[]
+            prosecutor=prosecutor_risk,
+            journalist=journalist_risk,
+            marketer={"average": marketer(histogram, matches), "population": population},
+            uniqueness={
+                "sample": histogram.uniques,
+                "population": []
+                if sampling_fraction is None
+                else [estimator(histogram, sampling_fraction) for estimator in ESTIMATORS.values()],
+            },
+            k_map_estimate=None
             if sampling_fraction is None
-            else [estimator(histogram, sampling_fraction) for estimator in ESTIMATORS.values()],
-            k_map=None if sampling_fraction is None else k_map_estimate(histogram, sampling_fraction, threshold),
-            combinations=measured,
-            minimal_unique=minimal,
+            else k_map_estimate(histogram, sampling_fraction, threshold),
+            columns=names,
+            combinations=[
+                Distinguished(
+                    [names[position] for position in item.columns],
+                    item.distinction,
+                    item.separation,
+                    item.uniques,
+                    item.classes,
+                    item.records,
+                )
+                for item in measured
+            ],
             largest_combination=largest_combination,
+            minimal_unique=[[names[position] for position in item] for item in minimal],
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=[*engine.read_notes, *notes],
+            unit=unit,
+            histogram=histogram,
             sql=redacted_log(meter),
         )
+
+
+def _message(
+    table: str, population: str | None, unit: str | None, histogram: Histogram, threshold: float, found: Risk
+) -> str:
+    """The result in a sentence."""
+    what = "rows" if unit is None else "persons"
+    if not histogram.records:
+        return f"{table} has no {what}: no person is in it"
+    knows = "that a person is in it" if population is None else f"that a person is in {population}"
+    return (
+        f"{table}: an attacker who knows {knows} finds the person with a probability of up to {found.highest:.4g}; "
+        f"{found.at_risk:,} of {histogram.records:,} {what} have a risk above {threshold:g}"
+    )
 
 
 def _check_options(threshold: float, fraction: float | None, columns: Sequence[str], largest: int) -> None:

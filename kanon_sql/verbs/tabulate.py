@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
-from kanon_sql.errors import RequirementNotMet, refuse
+from kanon_sql.errors import refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_perturbed, refuse_foreign_release
-from kanon_sql.spec import Dimension, Displayed, TableSpec
+from kanon_sql.spec import HIDDEN, Count, Dimension, Document, Keywords, TableSpec, Text, VerdictResult
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import running
-from kanon_sql.verbs.steps import steps_dict
+from kanon_sql.verbs.steps import DrawnSample, steps_dict
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
@@ -26,7 +26,7 @@ PERTURBED_SOURCE = "; perturb made the values of the source untrue, so no cell i
 
 
 @dataclass(frozen=True)
-class PublishedCell:
+class PublishedCell(Document):
     """A cell as every reader may see it.
 
     Attributes:
@@ -39,28 +39,51 @@ class PublishedCell:
     """
 
     labels: Sequence[str | None]
-    levels: Sequence[int | None]
-    value: int | None
+    levels: Sequence[Count | None]
+    value: Count | None
     suppressed: bool
-    interval: tuple[int, int | None] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-compatible data."""
-        return {
-            "labels": list(self.labels),
-            "levels": list(self.levels),
-            "value": self.value,
-            "suppressed": self.suppressed,
-            "interval": None if self.interval is None else list(self.interval),
-        }
+    interval: tuple[Count, Count | None] | None
 
 
-@dataclass(frozen=True, repr=False)
-class Tabulation(Displayed):
-    """The result of ``tabulate``.
+class ExpandedSample(DrawnSample):
+    """The sample that the table is made of.
 
     Attributes:
+        fraction: the probability with which each value was drawn.
+        by: the column whose values were drawn.
+        repeatable: whether a secret of the user's decided, so that the same rows are drawn again.
+        rows: rows of the source.
+        drawn: those that were drawn; all other figures are of these.
+        expansion: every value and interval was multiplied by this.
+    """
+
+    expansion: Annotated[int, Keywords(minimum=2)]
+
+
+class Cells(TypedDict):
+    """How many cells there are.
+
+    Attributes:
+        total: all of them.
+        sensitive: those that a rule calls sensitive. Keep this to yourself as well: it tells which share of the
+            suppressed cells has something to hide.
+        suppressed: those that are left out.
+    """
+
+    total: Count
+    sensitive: Count
+    suppressed: Count
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tabulation(VerdictResult):
+    """What ``tabulate`` prints: the table as every reader may see it.
+
+    Attributes:
+        verb: ``tabulate``.
         verdict: ``pass``, or ``fail`` where nothing may be published.
+        truthful: whether the cells are those of true values, as far as is known: False where ``perturb`` published the
+            source.
         message: the verdict in a sentence.
         release: the published table's name; None unless published.
         measured: what a cell says: ``rows``, ``persons``, ``estimate`` of a population, or the measure that is added
@@ -71,14 +94,10 @@ class Tabulation(Displayed):
             spec where categories were collapsed.
         level_names: what these are called, in the same places.
         rows: rows of the source; of a sample those that were drawn.
-        sample: for a table of a sample: its ``fraction``, what it was drawn ``by``, whether it is ``repeatable``, the
-            ``rows`` of the source, how many were ``drawn``, and the ``expansion`` that every value was multiplied by.
-        cells: ``total``, ``sensitive`` and ``suppressed``: how many cells there are. Keep ``sensitive`` to yourself
-            as well: it tells which share of the suppressed cells has something to hide.
+        sample: the sample that the table is made of; None for all rows.
+        cells: how many cells there are, how many a rule calls sensitive, and how many are left out.
         table: the cells as every reader may see them; empty where the verdict is ``fail``.
         cost: what the run asked of the database. The rows fetched are the cells, as they are.
-        truthful: whether the cells are those of true values, as far as is known: False where ``perturb`` published the
-            source.
         notes: what the user should know besides.
         warnings: risks that the verdict does not cover; each has a code, and a page.
         sql: every statement that ran, in order, with values redacted.
@@ -98,56 +117,24 @@ class Tabulation(Displayed):
         (True, 0, ('*',), 600)
     """
 
+    verb: Literal["tabulate"] = field(default="tabulate", init=False)
     verdict: Literal["pass", "fail"]
-    message: str
+    truthful: bool = True
+    message: Text
     release: str | None
-    measured: str
-    method: str
-    dimensions: Sequence[str]
-    levels: Sequence[Sequence[int]]
-    level_names: Sequence[Sequence[str]]
-    rows: int
-    cells: dict[str, int]
+    measured: Text
+    method: Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"]
+    dimensions: Annotated[Sequence[Text], Keywords(minItems=1)]
+    levels: Annotated[Sequence[Sequence[Count]], Keywords(minItems=1)]
+    level_names: Annotated[Sequence[Sequence[Text]], Keywords(minItems=1)]
+    rows: Count
+    sample: ExpandedSample | None = None
+    cells: Cells
     table: Sequence[PublishedCell]
     cost: Cost
-    truthful: bool = True
-    sample: dict[str, Any] | None = None
-    notes: Sequence[str] = ()
+    notes: Sequence[Text] = ()
     warnings: Sequence[Warned] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the verdict is ``pass``."""
-        return self.verdict == "pass"
-
-    def raise_for_failure(self) -> Tabulation:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
-            "verb": "tabulate",
-            "verdict": self.verdict,
-            "truthful": self.truthful,
-            "message": self.message,
-            "release": self.release,
-            "measured": self.measured,
-            "method": self.method,
-            "dimensions": list(self.dimensions),
-            "levels": [list(levels) for levels in self.levels],
-            "level_names": [list(names) for names in self.level_names],
-            "rows": self.rows,
-            "sample": None if self.sample is None else dict(self.sample),
-            "cells": dict(self.cells),
-            "table": [cell.to_dict() for cell in self.table],
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-            "warnings": [item.to_dict() for item in self.warnings],
-        }
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
 
 def tabulate(
@@ -276,14 +263,15 @@ def _summary(result: Tabulation) -> dict[str, Any]:
         "cells": cells,
     }
     if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed
-        found["sample"] = {name: result.sample[name] for name in ("fraction", "by", "expansion")}
+        found["sample"] = {name: content["sample"][name] for name in ("fraction", "by", "expansion")}
     return found
 
 
-def _sample(engine: Engine, spec: TableSpec, drawn: int) -> dict[str, Any] | None:
+def _sample(engine: Engine, spec: TableSpec, drawn: int) -> ExpandedSample | None:
     """What the table is a sample of; None where it is of all rows."""
     steps = steps_dict(engine, spec, drawn)
-    return None if steps is None else {**steps["sample"], "expansion": spec.expansion}
+    sample = None if steps is None else steps["sample"]
+    return None if sample is None else {**sample, "expansion": spec.expansion}
 
 
 def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:

@@ -392,7 +392,7 @@ def test_heuristics_go_the_way_that_they_go_over_one_table(engines: list[Engine]
     assert isinstance(expected, Result)
     assert expected.node is not None
     assert result.node == expected.node
-    assert not result.search.proven
+    assert not result.search["proven"]
 
 
 @pytest.mark.slow

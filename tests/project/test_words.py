@@ -15,6 +15,7 @@ import pytest
 import typer
 
 from kanon_sql.cli import app
+from kanon_sql.report import json as results
 from kanon_sql.spec import Spec
 from tests import ROOT
 
@@ -172,9 +173,10 @@ def template_names() -> Iterator[tuple[str, str]]:
 
 def schemas() -> Iterator[tuple[str, str]]:
     """The JSON Schemas, whose descriptions ``kanon-sql pipeline schema`` prints."""
-    for path in sorted(PACKAGE.rglob("*.schema.json")):
-        yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
     yield "kanon-sql pipeline schema", json.dumps(Spec.json_schema())
+    for name in results.__all__:
+        if name.endswith("_schema"):
+            yield name, json.dumps(getattr(results, name)())
 
 
 def test_no_page_has_another_word() -> None:

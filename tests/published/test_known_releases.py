@@ -89,7 +89,7 @@ def test_the_risks_of_a_tiny_table(database: Database) -> None:
         result = kanon_sql.risk(database.engine, spec, table, sampling_fraction=0.1)
         assert result.prosecutor.highest == answers["highest_risk"]
         assert result.prosecutor.average == pytest.approx(answers["average_risk"], rel=1e-15)
-        shares = {item.estimator: item.share for item in result.estimates}
+        shares = {item.estimator: item.share for item in result.uniqueness["population"]}
         asserted = next(value for name, value in answers.items() if name.startswith("population_uniqueness"))
         assert shares["zayatz"] == pytest.approx(asserted, abs=5e-5)
 

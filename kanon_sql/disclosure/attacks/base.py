@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Annotated, TypedDict
 
 from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_population_k, promised_values
 from kanon_sql.disclosure.attacks.registry import label_of
@@ -12,21 +12,26 @@ from kanon_sql.engines import Column, Engine, Workspace, refuse_incomplete
 from kanon_sql.frequency import Side, refuse_lost
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import QuasiIdentifier, Spec
+from kanon_sql.spec import ON_REQUEST, Count, Document, Keywords, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, identifier
 
 __all__ = ["Attack", "Cases", "Given", "Reading", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
 
 
 class Revealed(TypedDict):
-    """One exposed case: its values by column, and the people that it stands for."""
+    """One exposed case.
+
+    Attributes:
+        values: its values by column.
+        people: how many people it stands for.
+    """
 
     values: dict[str, str | None]
-    people: int
+    people: Count
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(Document):
     """What one attack achieves.
 
     Attributes:
@@ -44,14 +49,14 @@ class Attack:
 
     name: str
     about: str | None
-    examined: int
-    exposed: int
-    beyond: int
-    risk: float | None
+    examined: Count
+    exposed: Count
+    beyond: Count
+    risk: Annotated[float, Keywords(minimum=-1, maximum=1)] | None
     measure: str
     estimate: bool = False
     notes: Sequence[str] = ()
-    revealed: Sequence[Revealed] | None = None
+    revealed: Sequence[Revealed] | None = field(default=None, metadata=ON_REQUEST)
 
     @property
     def failed(self) -> bool:
@@ -62,23 +67,6 @@ class Attack:
     def label(self) -> str:
         """Such as ``homogeneity of diagnosis``."""
         return label_of(self.name, self.about)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in results; ``revealed`` only if it was asked for."""
-        found: dict[str, Any] = {
-            "name": self.name,
-            "about": self.about,
-            "examined": self.examined,
-            "exposed": self.exposed,
-            "beyond": self.beyond,
-            "risk": self.risk,
-            "measure": self.measure,
-            "estimate": self.estimate,
-            "notes": list(self.notes),
-        }
-        if self.revealed is not None:
-            found["revealed"] = list(self.revealed)
-        return found
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import ceil
 
 from kanon_sql.disclosure.risk.histogram import Histogram
+from kanon_sql.spec import Count, Document, Share
 
 __all__ = ["JournalistRisk", "Matches", "Risk", "journalist", "largest_at_risk", "marketer", "prosecutor"]
 
@@ -25,7 +26,7 @@ ANY_SIZE = 10**18
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(Document):
     """The risk of records under one attacker.
 
     Attributes:
@@ -34,9 +35,9 @@ class Risk:
         at_risk: records whose risk is above the threshold.
     """
 
-    highest: float | None
-    average: float | None
-    at_risk: int
+    highest: Share | None
+    average: Share | None
+    at_risk: Count
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class JournalistRisk(Risk):
         population_records: records of the population in the table's classes.
     """
 
-    population_uniques: int
-    population_records: int
+    population_uniques: Count
+    population_records: Count
 
 
 @dataclass(frozen=True)

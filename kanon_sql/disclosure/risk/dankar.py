@@ -8,6 +8,7 @@ one of Zayatz's and of the slide negative binomial model's.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from kanon_sql.disclosure.risk.estimate import Estimate
 from kanon_sql.disclosure.risk.histogram import Histogram
@@ -17,7 +18,7 @@ from kanon_sql.disclosure.risk.zayatz import zayatz
 
 __all__ = ["ESTIMATORS", "dankar"]
 
-NAME = "dankar"
+NAME: Final = "dankar"
 PITMAN_UP_TO = 0.1
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
+
+from kanon_sql.spec import Document, Nonnegative, Share
 
 __all__ = ["Estimate", "population_size"]
 
+Estimator = Literal["zayatz", "pitman", "snb", "dankar"]
+
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Document):
     """How many records of the population are unique there.
 
     Attributes:
@@ -22,33 +26,22 @@ class Estimate:
         chosen: the estimator that a decision rule took; None for an estimator itself.
     """
 
-    estimator: str
-    uniques: float | None
-    share: float | None
+    estimator: Estimator
+    uniques: Nonnegative | None
+    share: Share | None
     reason: str | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     chosen: str | None = None
 
     @classmethod
-    def of(cls, estimator: str, uniques: float, population: int, **parameters: float) -> Estimate:
+    def of(cls, estimator: Estimator, uniques: float, population: int, **parameters: float) -> Estimate:
         """The estimate as a number and as a share of the population."""
         return cls(estimator, uniques, uniques / population, None, parameters)
 
     @classmethod
-    def missing(cls, estimator: str, reason: str) -> Estimate:
+    def missing(cls, estimator: Estimator, reason: str) -> Estimate:
         """The estimator does not exist for this table."""
         return cls(estimator, None, None, reason)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in results."""
-        return {
-            "estimator": self.estimator,
-            "uniques": self.uniques,
-            "share": self.share,
-            "reason": self.reason,
-            "parameters": dict(self.parameters),
-            "chosen": self.chosen,
-        }
 
 
 def population_size(records: int, sampling_fraction: float) -> int:

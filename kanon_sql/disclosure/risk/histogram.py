@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kanon_sql.evaluate import Classes
+
 __all__ = ["Histogram"]
 
 
@@ -37,7 +39,7 @@ class Histogram:
         """Records that are alone in their class: unique in the sample."""
         return self.sizes.get(1, 0)
 
-    def classes_dict(self) -> dict[str, int | float | None]:
+    def classes_dict(self) -> Classes:
         """The classes as they stand in results."""
         return {
             "count": self.classes,

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from kanon_sql.disclosure.risk.attackers import ANY_SIZE, largest_at_risk
 from kanon_sql.disclosure.risk.histogram import Histogram
 from kanon_sql.models import SIGNIFICANCE, critical_size, largest_k
+from kanon_sql.spec import Count, Document, Positive, Share
 
 __all__ = ["KMapEstimate", "k_map_estimate"]
 
 
 @dataclass(frozen=True)
-class KMapEstimate:
+class KMapEstimate(Document):
     """The journalist's risk without a population table: an estimate, and nothing is proven.
 
     Attributes:
@@ -26,10 +27,10 @@ class KMapEstimate:
         at_risk: records in smaller classes.
     """
 
-    k: int | None
-    significance: float
-    safe_size: int | None
-    at_risk: int
+    k: Positive | None
+    significance: Share
+    safe_size: Positive | None
+    at_risk: Count
 
 
 def k_map_estimate(histogram: Histogram, sampling_fraction: float, threshold: float) -> KMapEstimate:

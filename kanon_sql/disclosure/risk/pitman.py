@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, inf, lgamma, log, log1p
+from typing import Final
 
 from kanon_sql.disclosure.risk.estimate import Estimate, population_size
 from kanon_sql.disclosure.risk.histogram import Histogram
 
 __all__ = ["expected_uniques", "fit", "pitman"]
 
-NAME = "pitman"
+NAME: Final = "pitman"
 STEPS = 200
 """Bisections: more than a float has digits."""
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import exp, log, log1p, sqrt
+from typing import Final
 
 from kanon_sql.disclosure.risk.estimate import Estimate, population_size
 from kanon_sql.disclosure.risk.histogram import Histogram
 
 __all__ = ["fit_snb", "population_classes", "snb"]
 
-NAME = "snb"
+NAME: Final = "snb"
 BISECTIONS = 200
 """More than a float has digits."""
 STEPS = [-30 + 0.25 * step for step in range(241)] + [30 * 1.05**step for step in range(1, 65)]

@@ -10,13 +10,14 @@ the probability that a sample unique comes from a class of one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from kanon_sql.disclosure.risk.estimate import Estimate, population_size
 from kanon_sql.disclosure.risk.histogram import Histogram
 
 __all__ = ["zayatz"]
 
-NAME = "zayatz"
+NAME: Final = "zayatz"
 NEGLIGIBLE = 1e-300
 
 

@@ -112,7 +112,7 @@ def clinical(found: Evidence) -> Iterator[Block]:
             "Rows were counted, and the spec protects persons: with several rows of one person in a class the risk is "
             "higher than it says here, so nothing below the threshold is shown."
         )
-    for estimate in found.measured.estimates:
+    for estimate in found.measured.uniqueness["population"]:
         if estimate.share is not None:
             yield Prose(
                 f"Unique in the population, estimated by {estimate.estimator}: {metric(100 * estimate.share)} %. It is "

@@ -303,7 +303,7 @@ def _cost(run: Run) -> Iterator[Block]:
         ]
         slowest: Any = cost.get("slowest")
         if slowest is not None:
-            facts.append(("longest statement", slowest_statement((slowest["statement"], slowest["seconds"]))))
+            facts.append(("longest statement", slowest_statement(slowest)))
     if facts:
         yield Facts(facts)
     if details is not None and details.statements:

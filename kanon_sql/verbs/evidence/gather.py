@@ -237,7 +237,7 @@ def _together(costs: Sequence[Cost], seconds: float) -> Cost:
 
 def _labels(measured: RiskResult) -> dict[str, int]:
     """Quasi-identifier -> how many different labels it has."""
-    return {measured.columns[item.columns[0]]: item.classes for item in measured.combinations if len(item.columns) == 1}
+    return {item.columns[0]: item.classes for item in measured.combinations if len(item.columns) == 1}
 
 
 def _problems(

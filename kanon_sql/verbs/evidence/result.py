@@ -154,7 +154,7 @@ class Evidence:
             "journalist": None
             if journalist is None
             else {"population": self.measured.population, **asdict(journalist)},
-            "population_uniques": [item.to_dict() for item in self.measured.estimates],
+            "population_uniques": [item.to_dict() for item in self.measured.uniqueness["population"]],
             "class_sizes": [dict(item) for item in self.class_sizes],
             "attacks": list(self.attacks),
             "wp216": [item.to_dict() for item in self.opinion],

@@ -89,6 +89,6 @@ def _population(measured: RiskResult) -> str:
         highest = measured.journalist.highest
         shown = "none" if highest is None else f"{highest:.4g}"
         return f"{known}; knows that the person is in {measured.population} (journalist): maximum {shown}"
-    if measured.k_map is not None:
+    if measured.k_map_estimate is not None:
         return f"{known}; knows that the person is in the population (journalist): estimated"
     return f"{known}; knows that the person is in the population (journalist): not measured, no population was named"

@@ -248,7 +248,7 @@ def test_the_schema_names_every_attack_and_key(database: Database, secretive: Sp
     jsonschema.Draft202012Validator.check_schema(schema)
     data = audit(database.engine, secretive, reveal=1).to_dict()
     assert set(data) == set(schema["properties"]) == set(schema["required"])
-    keys = schema["$defs"]["attack"]["properties"]
+    keys = schema["$defs"]["Attack"]["properties"]
     assert set(keys["name"]["enum"]) == NAMES
     assert set(data["attacks"][0]) == set(keys)
     printed = CliRunner().invoke(app, ["pipeline", "schema", "audit"])

@@ -1,0 +1,115 @@
+"""The JSON Schemas of results follow from their types: real results of each verb keep to them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+
+import kanon_sql
+from kanon_sql.report import json as schemas
+from kanon_sql.spec import Document
+
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "audit": schemas.audit_schema,
+    "cloak": schemas.cloak_schema,
+    "compare": schemas.comparison_schema,
+    "parties": schemas.parties_schema,
+    "perturb": schemas.perturbation_schema,
+    "risk": schemas.risk_schema,
+    "tabulate": schemas.tabulation_schema,
+}
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "visits_release",
+    "quasi_identifiers": {"age": {"intervals": [5, 10, 20], "top": 90}, "zip": {"prefix": [3]}},
+    "sensitive": ["diagnosis"],
+    "privacy": [{"k_anonymity": {"k": 4}}],
+    "suppression": {"max_share": 0.1},
+    "search": {"metric": "precision"},
+}
+TABLE = {"version": 1, "kind": "table", "source": "visits", "dimensions": {"zip": None}, "rules": {"threshold": 5}}
+POSITIONS = {
+    "version": 1,
+    "kind": "positions",
+    "source": {"query": "SELECT id, age % 8 AS x, id % 8 AS y FROM visits"},
+    "unit": "id",
+    "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
+    "k": 15,
+}
+PERTURBED = {
+    "version": 1,
+    "kind": "perturbed",
+    "source": "visits",
+    "key": "id",
+    "perturb": {"age": {"rank_swap": 0.1}, "diagnosis": {"pram": 0.8}},
+    "keep": ["zip"],
+}
+
+
+def visits(where: str) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE visits AS SELECT CAST(i AS INTEGER) AS id, CAST(20 + (i * 7) % 41 AS INTEGER) AS age, "
+        "CAST(100 + i % 3 AS VARCHAR) AS zip, ['flu', 'cold', 'cancer'][(i // 5) % 3 + 1] AS diagnosis "
+        f"FROM range(300) AS t(i) WHERE {where}"
+    )
+    return connection
+
+
+def results() -> Iterator[tuple[str, Document]]:
+    """A result of every verb that has one, with what can be asked of it besides."""
+    engine, spec = kanon_sql.connect(visits("TRUE")), kanon_sql.Spec.from_dict(SPEC)
+    kanon_sql.anonymize(engine, spec)
+    yield "audit", kanon_sql.audit(engine, spec, external="visits", on=["age", "zip"], reveal=2)
+    yield "risk", kanon_sql.risk(engine, spec)
+    yield "risk", kanon_sql.risk(engine, spec, "visits", population="visits", sampling_fraction=0.5)
+    yield "compare", kanon_sql.compare(engine, {"one": spec}, [2, 3], recodings=["local:fast", "kk"])
+    yield "tabulate", kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(TABLE))
+    few = {**TABLE, "dimensions": {"zip": None, "diagnosis": None}, "rules": {"threshold": 34}}
+    yield "tabulate", kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(few))
+    yield "cloak", kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict(POSITIONS))
+    yield "cloak", kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict({**POSITIONS, "k": 500}))
+    yield "perturb", kanon_sql.perturb(engine, kanon_sql.PerturbSpec.from_dict(PERTURBED))
+    parties = [kanon_sql.connect(visits(f"i % 2 = {half}")) for half in (0, 1)]
+    yield "parties", kanon_sql.anonymize_parties(parties, spec)
+    hopeless = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": {"k": 301}}]})
+    yield "parties", kanon_sql.plan_parties(parties, hopeless)
+
+
+@pytest.fixture(scope="module")
+def made() -> list[tuple[str, dict[str, Any]]]:
+    return [(verb, json.loads(json.dumps(result.to_dict()))) for verb, result in results()]
+
+
+@pytest.mark.parametrize("verb", SCHEMAS)
+def test_every_key_of_it_is_described(verb: str) -> None:
+    schema = SCHEMAS[verb]()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for name, item in {"": schema, **schema.get("$defs", {})}.items():
+        if "$id" not in item:  # the schema of another result
+            assert item["description"], name
+            assert [key for key, part in item["properties"].items() if not part.get("description")] == [], name
+
+
+def test_results_keep_to_it(made: list[tuple[str, dict[str, Any]]]) -> None:
+    assert {verb for verb, _ in made} == set(SCHEMAS)
+    for verb, data in made:
+        jsonschema.Draft202012Validator(SCHEMAS[verb]()).validate(data)
+
+
+def test_it_refuses_what_is_no_result(made: list[tuple[str, dict[str, Any]]]) -> None:
+    for verb, data in made:
+        validator = jsonschema.Draft202012Validator(SCHEMAS[verb]())
+        for key in data:
+            broken = copy.deepcopy(data)
+            del broken[key]
+            assert not validator.is_valid(broken), (verb, key)
+        assert not validator.is_valid({**data, "extra": 1})
+        assert not validator.is_valid({**data, "verb": "another"})
