@@ -63,10 +63,11 @@ def plan_parties(
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
-        >>> kanon_sql.plan_parties([db], spec)
+        >>> kanon_sql.plan_parties([db], spec)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --database
+        parties: search.metric: loss looks at how often values occur, ...
     """
     refuse(_obstacles(engines, spec, split, key))
     started = time.perf_counter()

@@ -239,7 +239,7 @@ def test_what_a_label_tells_is_what_the_paper_says(records: Database, monkeypatc
     step = subtree_module._Cut._step
 
     def seen(self: Any, *, down: bool) -> bool:
-        rows = f"SELECT attribute, label_level, told FROM {self.steps.parts[-1]}"
+        rows = f"SELECT attribute, label_level, majority_gain FROM {self.steps.parts[-1]}"
         told.update(
             {(attribute, level): bits for attribute, level, bits in records.connection.execute(rows).fetchall()}
         )

@@ -192,7 +192,7 @@ def test_the_split_of_the_paper(records: Database, monkeypatch: pytest.MonkeyPat
 
     def seen(self: Any, number: str) -> Any:
         table = found(self, number)
-        rows = records.connection.execute(f"SELECT cut_after, told FROM {table.parts[-1]}").fetchall()
+        rows = records.connection.execute(f"SELECT cut_after, majority_gain FROM {table.parts[-1]}").fetchall()
         told.append({HOURS[after]: bits / 1e9 for after, bits in rows})
         return table
 

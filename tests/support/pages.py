@@ -55,7 +55,6 @@ NOT_RUN = {
     "needs a cluster",
     "needs a catalog of Iceberg",
     "needs a table of ClickHouse",
-    "installs from the network",
     "belongs to another program",
     "takes minutes",
     "a server that runs until it is ended",

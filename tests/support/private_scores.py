@@ -122,7 +122,7 @@ def measured(score: Score, rows: Sequence[Row], node: Node, least: int, dropped:
     largest: Counter[Any] = Counter()
     for own, size in kept.items():
         largest[own[:-1]] = max(largest[own[:-1]], size)
-    values["told"] = sum(largest.values())
+    values["target"] = sum(largest.values())
     return Measured(
         node=node,
         suppressed=len(rows) + dropped - sum(kept.values()),

@@ -375,7 +375,7 @@ def test_a_directory_that_was_removed_is_looked_at_no_more(tmp_path: Path) -> No
 
 def test_what_is_written_out_elsewhere_is_what_is_registered() -> None:
     assert names_written("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
-    assert audit_schema()["$defs"]["attack"]["properties"]["name"]["enum"] == result_names()
+    assert audit_schema()["$defs"]["Attack"]["properties"]["name"]["enum"] == result_names()
 
 
 def test_no_result_of_ours_has_the_name_of_another() -> None:
