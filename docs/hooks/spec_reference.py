@@ -36,6 +36,7 @@ def markdown() -> str:
 _TITLES = {
     "Spec": "At the top",
     "Source": "source",
+    "CsvFormat": "source: csv",
     "QuasiIdentifier": "quasi_identifiers",
     "Point": "quasi_identifiers: point",
     "Suppression": "suppression",

@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from kanon_sql.errors import QueryTimeout
 from kanon_sql.sql import Dialect, Statement
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CsvFormat
 
 __all__ = [
     "DROP",
@@ -377,7 +380,9 @@ class Engine(Protocol):
     def view_mark(self, parts: tuple[str, ...]) -> str | None:
         """The run whose mark is in the text of a view; None for any other view, and for none."""
 
-    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+    def relation(
+        self, *, table: tuple[str, ...] | None, query: str | None, file: str | None, csv: CsvFormat | None = None
+    ) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 
     def refuse_shadowed_functions(self) -> None:

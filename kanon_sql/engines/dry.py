@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from string import digits
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -20,10 +20,14 @@ from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Runni
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.duckdb import DuckDBEngine
+from kanon_sql.engines.files import csv_options
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import WORD, Statement, dialect_named, literal, parsed, single_query
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CsvFormat
 
 __all__ = ["SCRATCH_SCHEMA", "DryEngine"]
 
@@ -174,7 +178,9 @@ class DryEngine:
     def view_mark(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 
-    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+    def relation(
+        self, *, table: tuple[str, ...] | None, query: str | None, file: str | None, csv: CsvFormat | None = None
+    ) -> str:
         """The FROM form of a table, the user's query, or (DuckDB) a file."""
         if table is not None:
             return self.dialect.relation(table)
@@ -185,7 +191,7 @@ class DryEngine:
                 f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB"
             )
         assert file is not None
-        return literal(file)
+        return literal(file) if csv is None else f"read_csv({literal(file)}{csv_options(csv)})"
 
     def refuse_shadowed_functions(self) -> None:
         """No user has made any function."""

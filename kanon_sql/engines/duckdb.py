@@ -15,7 +15,7 @@ from kanon_sql.engines.databases import cloud_label, database_kind
 from kanon_sql.engines.duckdb_catalog import described_type, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
-from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
+from kanon_sql.engines.files import AttachedLakes, csv_options, file_parts, file_reader, no_table_but_file
 from kanon_sql.engines.private import PrivateDirectory, as_private_as, private_directory
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import IN_TRANSACTION, THIS_PROCESS, SessionEngine
@@ -24,6 +24,8 @@ from kanon_sql.sql import Statement, dialect_named, literal
 
 if TYPE_CHECKING:
     import duckdb
+
+    from kanon_sql.spec import CsvFormat
 
 __all__ = ["DuckDBEngine", "connect_duckdb"]
 
@@ -219,6 +221,7 @@ class DuckDBEngine(SessionEngine):
         self._in_transaction = False
         self._runs = False
         self._macros = Macros(connection, self._execute)
+        self._csv_files: dict[str, tuple[str, CsvFormat | None]] = {}
         self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
@@ -329,11 +332,28 @@ class DuckDBEngine(SessionEngine):
         self.meter.count(statement)
         rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
-        return [
+        columns = [
             Column(name, shown, kind, texts=texts, labels=labels)
             for name, shown, *_ in rows
             for kind, texts, labels in (described_type(shown),)
         ]
+        if relation in self._csv_files:
+            self._look_at_csv(*self._csv_files.pop(relation), columns)
+        return columns
+
+    def _look_at_csv(self, path: str, csv: CsvFormat | None, columns: list[Column]) -> None:
+        """Refuse a CSV file of which DuckDB makes another table than it means, and say how its dates were read.
+
+        Raises:
+            SpecError: it is empty, or its lines have other numbers of cells than the first one.
+        """
+        from kanon_sql.engines.csv_faults import misread  # other sources do not need it
+
+        if (fault := misread(path, [column.name for column in columns])) is not None:
+            raise SpecError(f"source file {path}: {fault}")
+        if any(column.kind in ("date", "timestamp") for column in columns) and (csv is None or csv.dates is None):
+            query = f"SELECT DateFormat, TimestampFormat FROM sniff_csv({literal(path)}{csv_options(csv)})"
+            self._looked_at.dates(path, Statement("csv_dates", query))
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         row = self._row_of(parts)
@@ -368,13 +388,16 @@ class DuckDBEngine(SessionEngine):
     def _folded(self, parts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.capabilities.folded, parts))
 
-    def _file(self, path: str) -> str:
+    def _file(self, path: str, csv: CsvFormat | None) -> str:
         try:
-            return self._lakes.relation(path) or file_reader(path)
+            found = self._lakes.relation(path) or file_reader(path, csv)
         except OSError as error:  # a name that is too long, a directory that may not be looked at
             raise SpecError(
                 f"source file {path[:200]}: it cannot be looked at: {error.strerror}; is the name right?"
             ) from None
+        if found.startswith("read_csv("):
+            self._csv_files[found] = path, csv
+        return found
 
     def _hold(self, run_id: str) -> str | None:
         """A file that is written is open in one process alone."""

@@ -13,6 +13,7 @@ NO_SPACE = ("No space left on device", "Disk quota exceeded")
 
 
 _CSV_LINE = re.compile(r"\w+(?: \w+)? Error: CSV Error on Line: (\d+)")
+_CSV_FILE = re.compile(r'^(?:  file = |.*Error when sniffing file ")([^"\n]+)', re.MULTILINE)
 _CSV_CAST = re.compile(r"^Column (.+) is being converted as type (\w+)$", re.MULTILINE)
 
 _ABOUT_NAMES = {"Catalog", "Binder", "IO", "Connection"}
@@ -43,6 +44,11 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
             f"{name}: DuckDB stopped with an error of its own and refuses this database from now on; close every "
             "connection to it and connect again: what was committed is still there"
         )
+    if file := _CSV_FILE.findall(message)[-1:]:
+        from kanon_sql.engines.csv_faults import csv_fault  # a run whose files are whole does not need it
+
+        if (fault := csv_fault(file[0])) is not None:
+            return DatabaseError(f"{name}: the CSV file {file[0]} cannot be read: {fault}")
     if (line := _CSV_LINE.match(message)) is not None:
         # The last one: what the line itself holds stands before it.
         cast = _CSV_CAST.findall(message)[-1:]

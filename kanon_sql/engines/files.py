@@ -18,7 +18,9 @@ from kanon_sql.sql import literal
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["AttachedLakes", "file_parts", "file_reader", "no_table_but_file"]
+    from kanon_sql.spec import CsvFormat
+
+__all__ = ["AttachedLakes", "csv_options", "file_parts", "file_reader", "no_table_but_file"]
 
 _READERS = {
     ".parquet": "read_parquet",
@@ -29,8 +31,12 @@ _READERS = {
 }
 
 
-def file_reader(path: str) -> str:
+def file_reader(path: str, csv: CsvFormat | None = None) -> str:
     """The FROM form of a file, of the files that a pattern matches, or of the Parquet files in a directory.
+
+    Args:
+        path: of it.
+        csv: how a CSV file is written.
 
     Raises:
         SpecError: its name does not say what it is, the directory holds no Parquet file, or files would be read that
@@ -49,7 +55,20 @@ def file_reader(path: str) -> str:
         _refuse_part_of_lake(path)
     if re.search(r"[*?\[]", path):
         _refuse_one_file_twice(path, map(Path, iglob(path, recursive=True)))
-    return f"{reader}({literal(path)})"
+    return f"{reader}({literal(path)}{csv_options(csv)})"
+
+
+def csv_options(csv: CsvFormat | None) -> str:
+    """What a spec says of a CSV file, as options of DuckDB's reader after its path."""
+    if csv is None:
+        return ""
+    values = {
+        "encoding": csv.encoding,
+        "delim": "\t" if csv.delimiter == "tab" else csv.delimiter,
+        "decimal_separator": None if csv.decimal is None else {"comma": ",", "point": "."}[csv.decimal],
+        "dateformat": csv.dates,
+    }
+    return "".join(f", {name} = {literal(value)}" for name, value in values.items() if value is not None)
 
 
 _NAMES = re.compile(r'"(?:[^"]|"")+"(?:\."(?:[^"]|"")+"){0,2}')

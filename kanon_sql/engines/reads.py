@@ -20,7 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from kanon_sql.engines.base import Column, Meter
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.sql import Read, parsed, reads_of, ties_of, unstable_parts, view_queries
+from kanon_sql.sql import Read, Statement, parsed, reads_of, ties_of, unstable_parts, view_queries
 
 if TYPE_CHECKING:
     from kanon_sql.engines.session import SessionEngine
@@ -114,6 +114,22 @@ class LookedAt:
                 self._note(
                     f"the column {column.name}, by its name, marks rows that an application has deleted, and they are "
                     "read as all others. Leave them out in a source query"
+                )
+
+    def dates(self, path: str, statement: Statement) -> None:
+        """Say in which form the dates of a CSV file were read, where it is not that of ISO 8601.
+
+        Args:
+            path: of the file.
+            statement: asks the engine for the forms of dates and of moments; an answer is one row.
+        """
+        with self._unmetered():
+            (found,) = self.engine.fetch(statement, 1)
+        for form in found:
+            if form and not str(form).startswith("%Y"):
+                self._note(
+                    f"{path}: dates were read as {form} (%d day, %m month, %y year of two digits); where that is wrong "
+                    "write source: {file: ..., csv: {dates: '...'}}"
                 )
 
     def query(self, text: str) -> None:

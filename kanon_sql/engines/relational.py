@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
     from kanon_sql.engines.backends import Backend
+    from kanon_sql.spec import CsvFormat
 
 __all__ = ["RelationalEngine"]
 
@@ -265,7 +266,7 @@ class RelationalEngine(SessionEngine):
     def _bury(self, run_id: str) -> None:
         self.backend.bury(run_id)
 
-    def _file(self, path: str) -> str:
+    def _file(self, path: str, csv: CsvFormat | None) -> str:
         raise UnsupportedError(
             f"source file {path}: {self.dialect.name} cannot read it; load it into a table, or use DuckDB"
         )

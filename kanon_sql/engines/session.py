@@ -9,13 +9,16 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.reads import LookedAt, Stored
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
 from kanon_sql.interrupts import ends_in_order
 from kanon_sql.sql import Dialect, Statement, called_names, looking_at, marked_run, refuse_called, single_query
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CsvFormat
 
 __all__ = ["IN_TRANSACTION", "NO_TABLE", "TAG", "THIS_PROCESS", "SessionEngine"]
 
@@ -199,7 +202,7 @@ class SessionEngine(ABC):
         """Ask the server to stop a statement of another run."""
         return
 
-    def _file(self, path: str) -> str:
+    def _file(self, path: str, csv: CsvFormat | None) -> str:
         """The FROM form of a file."""
         raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
@@ -388,7 +391,9 @@ class SessionEngine(ABC):
                 return None
             return marked_run(self._definition(parts, found[1]))
 
-    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+    def relation(
+        self, *, table: tuple[str, ...] | None, query: str | None, file: str | None, csv: CsvFormat | None = None
+    ) -> str:
         """The FROM form of a table, the user's query, or a file."""
         if table is not None:
             return self.dialect.relation(table)
@@ -399,7 +404,7 @@ class SessionEngine(ABC):
             return f"(\n{text}\n)"
         if file is None:
             raise SpecError("source: expected a table, a query or a file, got none of them")
-        return self._file(file)
+        return self._file(file, csv)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -23,6 +23,8 @@ from kanon_sql.sql import Statement, dialect_named
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kanon_sql.spec import CsvFormat
+
 __all__ = ["SETTINGS", "SparkEngine", "refuse_old"]
 
 T = TypeVar("T")
@@ -230,7 +232,7 @@ class SparkEngine(SessionEngine):
         notes = (_SEEDED,) if not changing and seeded_parts(plan, self.effects) else ()
         return Stored(found[1], changing=tuple(changing), notes=notes)
 
-    def _file(self, path: str) -> str:
+    def _file(self, path: str, csv: CsvFormat | None) -> str:
         raise UnsupportedError(
             f"source file {path}: on Spark write a source query, such as SELECT * FROM parquet.`{path}`"
         )

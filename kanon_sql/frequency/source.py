@@ -18,7 +18,7 @@ from kanon_sql.hierarchies import (
     refuse_several_texts,
     refuse_split_labels,
 )
-from kanon_sql.spec import Origin, Spec, format_table_name
+from kanon_sql.spec import Origin, Spec, format_table_name, is_csv
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = [
@@ -36,6 +36,9 @@ __all__ = [
 
 def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = False) -> str:
     """That there is no such table or view, nor a file where one would do, and what to do."""
+    name = ".".join(parts)
+    if or_file and (is_csv(name) or name.lower().endswith(".parquet")):
+        return f"there is no file {name!r} here, and no table or view of this name in {engine.label}"
     message = f"there is no table or view {format_table_name(parts)!r} in {engine.label}; expected its name as the "
     if engine.label == ":memory:":
         message += "database has it; name the database that holds it with -d FILE or -d URL"
@@ -223,7 +226,10 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
     if isinstance(spec, Spec):
         file = spec.source_path
     relation = engine.relation(
-        table=spec.source.table, query=spec.source.query, file=None if file is None else str(file)
+        table=spec.source.table,
+        query=spec.source.query,
+        file=None if file is None else str(file),
+        csv=spec.source.csv,
     )
     if spec.source.count_versions:
         engine.count_versions(relation)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.lazy import imported_from
 from kanon_sql.spec.checks import Fault, did_you_mean, quote
 from kanon_sql.spec.computed import ComputedColumn, columns_by_name, computed_faults
+from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import (
     HIDDEN,
@@ -78,6 +79,7 @@ __all__ = [
     "ColumnStep",
     "ComputedColumn",
     "Count",
+    "CsvFormat",
     "DifferentialPrivacyRequirement",
     "Dimension",
     "Displayed",
@@ -123,6 +125,7 @@ __all__ = [
     "did_you_mean",
     "differential_privacy_in",
     "format_table_name",
+    "is_csv",
     "label_text",
     "level_faults",
     "names_release_year",

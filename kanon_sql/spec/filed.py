@@ -35,7 +35,11 @@ def redacted_source(source: Source) -> Any:
     """What a manifest says of a source: no literals of SQL, and no passwords."""
     if source.query is not None:
         return {"query": redact_sql(source.query)}
-    return source.to_dict() if source.file is None else {"file": redact_location(source.file)}
+    if source.file is None:
+        return source.to_dict()
+    shown = source.to_dict()
+    assert isinstance(shown, dict)
+    return {**shown, "file": redact_location(source.file)}
 
 
 class Filed(Displayed, Part):

@@ -31,6 +31,7 @@ from kanon_sql.spec.checks import (
     share,
     text,
 )
+from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
@@ -50,6 +51,7 @@ class Source(Part):
         table: catalog, schema and name, as many as are given.
         query: a SELECT statement in the database's own dialect.
         file: a Parquet or CSV path, relative to the spec file; a directory of Parquet files or of Delta Lake.
+        csv: how a CSV file is written; None where DuckDB finds out.
         count_versions: versions of a row are meant to count as rows, where a table has several of them: one of
             ClickHouse's whose rows are merged later, or one that is read with its history.
     """
@@ -59,6 +61,9 @@ class Source(Part):
     table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
     query: Annotated[str | None, checked(text("a query")), _TEXT] = None
     file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
+    csv: CsvFormat | None = Field(
+        default=None, description="How a CSV file is written: encoding, delimiter, decimal mark, dates."
+    )
     count_versions: Annotated[bool, checked(flag)] = Field(
         default=False, description="Versions of a row count as rows, where a table has several of them."
     )
@@ -71,18 +76,20 @@ class Source(Part):
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """Exactly one of the three."""
-        places = [key for key in given if key != "count_versions"]
+        places = [key for key in given if key not in ("csv", "count_versions")]
         if not places:
             yield Fault((), f"expected {cls.expected}, got none of them")
         for key in places[1:]:
             yield Fault((key,), f"one source is allowed, and {places[0]!r} is given already", True)
+        if "csv" in given and not is_csv(given.get("file")):
+            yield Fault(("csv",), "it is about a CSV file; name one as 'file', or leave it out", True)
 
     @property
     def given(self) -> bool:
         """Whether it says where the rows are."""
         return (self.table, self.query, self.file) != (None, None, None)
 
-    def to_dict(self) -> str | dict[str, str | bool] | None:
+    def to_dict(self) -> str | dict[str, Any] | None:
         """The form a spec is written in."""
         if not self.given:
             return None
@@ -90,9 +97,10 @@ class Source(Part):
             place, name = "table", format_table_name(self.table)
         else:
             place, name = ("query", self.query) if self.query is not None else ("file", cast(str, self.file))
+        more: dict[str, Any] = {} if self.csv is None else {"csv": self.csv.to_dict()}
         if self.count_versions:
-            return {place: name, "count_versions": True}
-        return name if place == "table" else {place: name}
+            more["count_versions"] = True
+        return name if place == "table" and not more else {place: name, **more}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -36,6 +36,8 @@ PASSED_ON = {
     "{}: ClickHouse reported error {}: {} (max_memory_usage)",
     "{}: Spark: {} (spark.local.dir, or where its warehouse is)",
     "{}: {}: {}",
+    "{}: the CSV file {} cannot be read: {}",
+    "source file {}: {}",
     "{}: {}{}{}",
     "{}: ClickHouse reported error {} (its text may hold values and is not shown)",
     "{}: DuckDB reported a {} error (its text may hold values and is not shown)",

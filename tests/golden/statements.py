@@ -388,6 +388,10 @@ def run_profile(workspace: Workspace) -> None:
     """What `init`, `hierarchy` and `check` ask of a column."""
     workspace.fetch("hierarchies/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
     number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
+    workspace.row(
+        "verbs/init/csv_values", source=source_relation(), dates=[Sql("CAST(kanon_source.day AS DATE)")],
+        texts=[text], today="2020-02-29", digits=[str(digit) for digit in range(10)],
+    )  # fmt: skip
     workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
     workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
     areas = {"code": Sql("kanon_source.zip"), "people": Sql("kanon_source.people"), "limit": 20_000}

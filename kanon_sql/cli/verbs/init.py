@@ -13,6 +13,9 @@ from kanon_sql.cli.written import print_json
 
 __all__ = ["init"]
 
+CSV_KEYS = ("encoding", "delimiter", "decimal", "dates")
+"""Keys of ``--set`` that say how a CSV file is written."""
+
 
 class PresetName(StrEnum):
     """The presets, written out since what defines them imports the engines."""
@@ -34,6 +37,10 @@ class PresetName(StrEnum):
         "keep": "columns to release as they are",
         "combinations": "N, from 0 to 4: how well combinations of up to N columns distinguish rows",
         "population": "with --preset hipaa-safe-harbor, a table of postal codes and the people of each",
+        "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
+        "delimiter": "of a CSV file: ; or | or tab",
+        "decimal": "of a CSV file: comma or point",
+        "dates": "of a CSV file: the form of its dates, such as %d/%m/%Y",
         "skeletons": "a directory for hierarchy files to fill in, with the values of short lists of categories",
     },
 )
@@ -117,6 +124,7 @@ def init(
         population=run.one("population"),
         largest_combination=run.number("combinations", 2, 0, 4),
         skeleton_directory=skeleton_directory,
+        csv={key: value for key in CSV_KEYS if (value := run.one(key)) is not None},
         ask=ask,
         timeout=run.timeout,
         report=run.report,

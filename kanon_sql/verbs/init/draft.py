@@ -13,11 +13,12 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency import no_such_table
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Source, did_you_mean, format_table_name, parse_table_name
+from kanon_sql.spec import CsvFormat, Source, did_you_mean, format_table_name, is_csv, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.init.areas import large_areas
 from kanon_sql.verbs.init.asked import Roles, resolved, unit_of, with_roles
 from kanon_sql.verbs.init.columns import ColumnProfile
+from kanon_sql.verbs.init.csv_values import doubtful_values
 from kanon_sql.verbs.init.interview import by_spread, columns_together, skeletons
 from kanon_sql.verbs.init.names import names_no_attribute
 from kanon_sql.verbs.init.panel import followed
@@ -69,6 +70,7 @@ def init(
     population: str | None = None,
     largest_combination: int = 2,
     skeleton_directory: Path | None = None,
+    csv: Mapping[str, str] | None = None,
     ask: Ask | None = None,
     timeout: float | None = None,
     report: Reporter | None = None,
@@ -98,6 +100,8 @@ def init(
         largest_combination: look at combinations of up to this many of the likely columns; 0 for none.
         skeleton_directory: where to write the values of short lists of categories, as hierarchy files to fill in;
             None to write none. These files hold values, those of single rows among them.
+        csv: how a CSV file is written, as ``source.csv`` of a spec has it: ``encoding``, ``delimiter``, ``decimal``,
+            ``dates``.
         ask: called with the suggestions and the proposed k; what it returns goes before both. None to ask no one.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
@@ -121,9 +125,9 @@ def init(
     rules = _preset(preset, k, population)
     roles = Roles(quasi_identifiers, sensitive, identifiers, keep, unit, l=l or {}, t=t or {})
     with engine.run(Deadline(timeout)):
-        source = _source(engine, table)
+        source = _source(engine, table, csv)
         shown = table if source.file is not None else format_table_name(source.table or ())
-        relation = engine.relation(table=source.table, query=None, file=source.file)
+        relation = engine.relation(table=source.table, query=None, file=source.file, csv=source.csv)
         with open_workspace(engine, relation, report) as workspace:
             columns, unusable = _usable(engine.columns(relation))
             names = [column.name for column in columns]
@@ -152,6 +156,8 @@ def init(
             if skeleton_directory is not None:
                 suggestions = skeletons(workspace, suggestions, skeleton_directory)
             notes = engine.read_notes
+            if is_csv(source.file):
+                notes = (*notes, *doubtful_values(workspace, profiles, source.csv))
     draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes, roles)
     return "\n".join(lines_of(draft)) + "\n"
 
@@ -171,13 +177,17 @@ def _preset(name: str | None, k: int | None, population: str | None) -> Preset |
     return found
 
 
-def _source(engine: Engine, table: str) -> Source:
+def _source(engine: Engine, table: str, csv: Mapping[str, str] | None) -> Source:
     """The table of this name, or the file."""
     parts = parse_table_name(table)
     if engine.exists(parts) is not None:
+        if csv:
+            raise SpecError(f"{', '.join(csv)}: for CSV files only, and {table!r} is a table; leave them out")
         return Source(table=parts)
     if Path(table).exists():
-        return Source(file=table)
+        if csv and not is_csv(table):
+            raise SpecError(f"{', '.join(csv)}: for CSV files only, and {table!r} is none by its name; leave them out")
+        return Source(file=table, csv=CsvFormat.parse(csv) if csv else None)
     raise SpecError(no_such_table(engine, parts, or_file=True))
 
 

@@ -6,7 +6,7 @@ No value of the table is in it, but what a preset looked up in a table of popula
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,7 +75,8 @@ def lines_of(draft: Draft) -> Iterator[str]:
     yield "kind: release"
     yield ""
     if source.file is not None:
-        yield f"source: {{file: {as_yaml(source.file)}}}  # beside this spec, or the path from it"
+        csv = "" if source.csv is None else f", csv: {_flow(source.csv.to_dict())}"
+        yield f"source: {{file: {as_yaml(source.file)}{csv}}}  # beside this spec, or the path from it"
     else:
         yield f"source: {as_yaml(format_table_name(parts))}"
     yield f"release: {as_yaml(release)}"
@@ -97,6 +98,10 @@ def lines_of(draft: Draft) -> Iterator[str]:
     yield "suppression: {max_share: 0.02}"
     yield ""
     yield from _recoding_lines(draft)
+
+
+def _flow(mapping: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}: {as_yaml(value)}" for key, value in mapping.items()) + "}"
 
 
 def _quasi_identifier_lines(draft: Draft) -> Iterator[str]:

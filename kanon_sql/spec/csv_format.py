@@ -1,0 +1,76 @@
+"""How a CSV file is written: what a spec says of it where DuckDB would not find out, or would find the wrong thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, ValidationError, WithJsonSchema
+
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.checks import Part, checked, choice, fail, text
+
+__all__ = ["CsvFormat", "is_csv"]
+
+_ENCODINGS, _DELIMITERS, _DECIMALS = ("utf-8", "utf-16", "latin-1"), (",", ";", "|", "tab"), ("comma", "point")
+_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
+_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+
+def is_csv(file: object) -> bool:
+    """Whether a file is CSV by its name; standard input is."""
+    return isinstance(file, str) and (file == "-" or file.lower().endswith(_ENDINGS))
+
+
+_DATES = text("a format of dates")
+
+
+def _date_format(value: object) -> str:
+    found = _DATES(value)
+    if not (("%d" in found and "%m" in found) or "%b" in found or "%B" in found) or "%y" not in found.lower():
+        fail("expected a format of dates with a day, a month and a year, such as '%d/%m/%Y'")
+    return found
+
+
+class CsvFormat(Part):
+    """How a CSV file is written, where DuckDB would not find out by itself.
+
+    Attributes:
+        encoding: of its text; UTF-8 if not given.
+        delimiter: between its cells; found by DuckDB if not given.
+        decimal: what stands before the fraction of a number; a point if not given.
+        dates: the form of its dates, as strptime has it, such as ``%d/%m/%Y``; found by DuckDB if not given, which
+            takes 3/4/2024 for the 4th of March where no day is above 12.
+    """
+
+    expected: ClassVar[str] = "{encoding: latin-1, delimiter: ;, decimal: comma, dates: '%d/%m/%Y'}"
+
+    encoding: Annotated[Literal["utf-8", "utf-16", "latin-1"] | None, checked(choice("encoding", _ENCODINGS))] = Field(
+        default=None, description="Of its text; utf-8 if not given."
+    )
+    delimiter: Annotated[Literal[",", ";", "|", "tab"] | None, checked(choice("delimiter", _DELIMITERS))] = Field(
+        default=None, description="Between cells; found by DuckDB if not given."
+    )
+    decimal: Annotated[Literal["comma", "point"] | None, checked(choice("decimal mark", _DECIMALS))] = Field(
+        default=None, description="What stands before the fraction of a number; a point if not given."
+    )
+    dates: Annotated[str | None, checked(_date_format), _TEXT] = Field(
+        default=None, description="The form of dates as strptime has it, such as %d/%m/%Y; found if not given."
+    )
+
+    @classmethod
+    def parse(cls, given: Mapping[str, str]) -> Self:
+        """Check what was given outside a spec.
+
+        Raises:
+            SpecError: lists all that is wrong.
+        """
+        try:
+            return cls.model_validate(dict(given))
+        except ValidationError as error:
+            found = error.errors(include_input=False)
+            raise SpecError([Problem(f"{'.'.join(map(str, item['loc']))}: {item['msg']}") for item in found]) from None
+
+    def to_dict(self) -> dict[str, str]:
+        """What is given, as a spec is written."""
+        return {key: value for key in type(self).model_fields if (value := getattr(self, key)) is not None}
