@@ -1604,6 +1604,9 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 -- hierarchies/form_counts
 SELECT checked.sex AS form, COUNT(*) AS row_count FROM "clinic"."visits" AS checked WHERE NOT checked.sex IS NULL GROUP BY checked.sex ORDER BY form ASC;
 
+-- verbs/init/csv_values
+SELECT COALESCE(SUM(CASE WHEN EXTRACT(DAY FROM CAST(kanon_source.day AS DATE)) > 12 THEN 1 ELSE 0 END), 0) AS "above0", COALESCE(SUM(CASE WHEN CAST(kanon_source.day AS DATE) > CAST('2020-02-29' AS DATE) THEN 1 ELSE 0 END), 0) AS "future0", COALESCE(SUM(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(found.value AS TEXT), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', ''), '.', '') IN (',', '-,') AND LENGTH(CAST(found.value AS TEXT)) > LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(found.value AS TEXT), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) + 1 THEN 1 ELSE 0 END), 0) AS "commas0" FROM "clinic"."visits" AS kanon_source;
+
 -- verbs/init/spread
 WITH "kanon_run_with_counted" AS (SELECT CAST(kanon_source.age AS DOUBLE) AS number_value, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source WHERE NOT CAST(kanon_source.age AS DOUBLE) IS NULL GROUP BY CAST(kanon_source.age AS DOUBLE)), "kanon_run_with_ranked" AS (SELECT number_value, SUM(row_count) OVER (ORDER BY number_value ASC) AS upto, SUM(row_count) OVER () AS row_total FROM "kanon_run_with_counted" AS counted), "kanon_run_with_ends" AS (SELECT MIN(CASE WHEN 20 * upto >= row_total THEN number_value END) AS low, MIN(CASE WHEN 20 * upto >= 19 * row_total THEN number_value END) AS high FROM "kanon_run_with_ranked" AS ranked) SELECT CASE WHEN high > low THEN FLOOR(3 * LN(high - low) / LN(10)) END AS thirds FROM "kanon_run_with_ends" AS ends;
 
