@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.util import cache_from_source
@@ -70,49 +70,53 @@ def names_in(root: Path) -> list[str]:
     Raises:
         TemplateError: two have the same name, or one is in a file where it is not looked for.
     """
-    return sorted(_read(root, sorted(root.rglob(f"*{SUFFIX}"))))
-
-
-def _read(root: Path, files: Iterable[Path]) -> dict[str, tuple[str, str]]:
-    """The text and the file of each template in some files."""
-    found: dict[str, tuple[str, str]] = {}
-    for file in files:
-        whole = file.relative_to(root).as_posix().removesuffix(SUFFIX)
-        for name, text in _templates(whole, file.read_text("utf-8")):
+    found: dict[str, Path] = {}
+    for path in sorted(root.rglob(f"*{SUFFIX}")):
+        file = _TemplateFile(root, path)
+        for name in file.names:
             if name in found:
-                raise TemplateError(f"{file}: there is another template {name!r} in {found[name][1]}; rename one")
-            if _folder(name) not in (whole, _folder(whole)):
-                raise TemplateError(f"{file}: the template {name!r} is not looked for there; call it {whole}/...")
-            found[name] = text, str(file)
-    return found
+                raise TemplateError(f"{path}: there is another template {name!r} in {found[name]}; rename one")
+            if _folder(name) not in (file.name, _folder(file.name)):
+                raise TemplateError(f"{path}: the template {name!r} is not looked for there; call it {file.name}/...")
+            found[name] = path
+    return sorted(found)
 
 
 def _folder(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _templates(whole: str, text: str) -> Iterator[tuple[str, str]]:
-    """The templates of a file, each on the lines that it has there: errors name them."""
-    beginnings = list(_BEGINNING.finditer(text))
-    if not beginnings:
-        yield whole, text
-        return
-    common = text[: beginnings[0].start()].rstrip()
-    ends = [beginning.start() for beginning in beginnings[1:]]
-    for beginning, end in zip(beginnings, [*ends, len(text)], strict=True):
-        skipped = "\n" * text.count("\n", len(common), beginning.start())
-        yield beginning[1], common + "{#" + skipped + "#}" + text[beginning.start() : end].rstrip()
+class _TemplateFile:
+    """A file and the names of its templates, whose texts are made when they are asked for."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self.path = str(path)
+        self.name = path.relative_to(root).as_posix().removesuffix(SUFFIX)
+        with open(self.path, encoding="utf-8") as file:
+            self._common, *rest = _BEGINNING.split(file.read())
+        self.names = rest[::2] or [self.name]
+        self._texts = rest[1::2]
+
+    def text(self, name: str) -> str:
+        """The text of a template, on the lines that it has in the file: errors name them."""
+        if not self._texts:
+            return self._common
+        number = self.names.index(name)
+        common = self._common.rstrip()
+        skipped = "".join([self._common[len(common) :], *self._texts[:number]]).count("\n")
+        return common + "{#" + "\n" * skipped + "#}" + self._texts[number].rstrip()
 
 
 class TemplateLoader(BaseLoader):
     """Load templates from directories, of which an earlier one goes first.
 
-    A folder's files are read when the first of its templates is asked for, and again for one that they lacked.
+    A file is read when a template is asked for that it may hold, the likely ones first.
     """
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = roots
-        self._folders: dict[str, dict[str, tuple[str, str]]] = {}
+        self._read: set[Path] = set()
+        self._holding: dict[str, _TemplateFile] = {}
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, None]:
         """The text of a template and its file; it is not watched for changes.
@@ -120,21 +124,29 @@ class TemplateLoader(BaseLoader):
         Raises:
             TemplateNotFound: no directory has it.
         """
-        folder = "/".join(split_template_path(template)[:-1])
-        if template not in self._folders.get(folder, ()):
-            self._folders[folder] = self._templates_of(folder)
-        try:
-            return *self._folders[folder][template], None
-        except KeyError:
-            raise TemplateNotFound(template) from None
+        file = self._holding.get(template) or self._search(template)
+        return file.text(template), file.path, None
 
-    def _templates_of(self, folder: str) -> dict[str, tuple[str, str]]:
-        found: dict[str, tuple[str, str]] = {}
+    def _search(self, template: str) -> _TemplateFile:
+        folder = "/".join(split_template_path(template)[:-1])
         for root in self._roots:
-            alone = root / f"{folder}{SUFFIX}"
-            files = [*([alone] if alone.is_file() else []), *sorted((root / folder).glob(f"*{SUFFIX}"))]
-            found = {**_read(root, files), **found}
-        return found
+            for path in _places(root, folder, template):
+                if path in self._read or not path.is_file():
+                    continue
+                file = _TemplateFile(root, path)
+                self._read.add(path)
+                for name in file.names:
+                    self._holding.setdefault(name, file)
+                if template in self._holding:
+                    return self._holding[template]
+        raise TemplateNotFound(template)
+
+
+def _places(root: Path, folder: str, template: str) -> Iterator[Path]:
+    """Where a template may be: in a file of its own name, in that of its subject, or in another one of its folder."""
+    yield root / f"{template}{SUFFIX}"
+    yield root / f"{folder}{SUFFIX}"
+    yield from sorted((root / folder).glob(f"*{SUFFIX}"))
 
 
 @cache

@@ -87,8 +87,6 @@ def test_no_name_is_given_twice_or_where_it_is_not_looked_for(own: Path, file: s
     (own / f"{file}.sql.j2").write_text(text)
     with pytest.raises(TemplateError, match=message):
         names_in(own.parent)
-    with pytest.raises(TemplateError, match=message):
-        render("own/missing")
 
 
 def test_every_beginning_in_the_packages_files_begins_a_template_that_is_found() -> None:
