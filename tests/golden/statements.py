@@ -478,11 +478,11 @@ def run_checks_of_references(engine: Published) -> None:
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     kanon_sql.check(engine, spec_of(source="clinic.other", privacy=of_population[:1]), "clinic.other")
     nobody_absent = {"delta_presence": {"population": "clinic.census", "delta_min": 0.1, "delta_max": 1}}
-    kanon_sql.plan(engine, spec_of(quasi_identifiers={"sex": None}, sensitive=[], privacy=[nobody_absent]), compare_recoding=None)
+    kanon_sql.plan(engine, spec_of(quasi_identifiers={"sex": None}, sensitive=[], privacy=[nobody_absent]))
     kanon_sql.check(engine, spec_of(privacy=of_population[1:], unit="person"), "clinic.other")
     earning = {"profitability": {"benefit": 1200, "loss": 3000, "gain": 9, "cost": 2}}
     two_levels = {"sex": {"tree": {"x": ["M", "it's"], "y": ["F\\", "O"]}, "minimum_level": 1, "maximum_level": 1}}
-    kanon_sql.plan(engine, spec_of(quasi_identifiers=two_levels, privacy=[earning]), compare_recoding=None)
+    kanon_sql.plan(engine, spec_of(quasi_identifiers=two_levels, privacy=[earning]))
     of_beliefs = [
         {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},
