@@ -451,7 +451,7 @@ def test_a_real_ctrl_c_costs_no_connection(name: str, monkeypatch: pytest.Monkey
             }
         )  # fmt: skip
         with interrupts(engine.cancel) as ctrl_c:
-            budget = kanon_sql.Budget(interrupted=lambda: ctrl_c.stop_requested, handling=ctrl_c.handling)
+            budget = kanon_sql.Budget(interrupted=lambda: ctrl_c.stop_requested, handling=ctrl_c.deferred)
             result = kanon_sql.plan(engine, spec, budget=budget)
         timer.join()
         engine.close()

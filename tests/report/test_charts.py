@@ -47,7 +47,7 @@ def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.Resul
     for row in pictures["class-sizes"].rows:
         assert [f"{sizes[table, row[0]]:,}" for table in ("source", "release")] == [row[2], row[4]]
     assert [item["share"] for item in values(charts["loss"])] == [item.loss for item in details.attributes]
-    (known,) = [item for item in values(charts["lattice"]) if item["said"].startswith("chosen")]
+    (known,) = [item for item in values(charts["lattice"]) if item["also"].startswith("chosen")]
     assert known["levels"] == ", ".join(f"{name} {level}" for name, level in (planned.node or {}).items())
     assert len(values(charts["lattice"])) == len((details.lattice and details.lattice.nodes) or ())
     assert len(values(charts["frontier"])) == len(details.solutions)
