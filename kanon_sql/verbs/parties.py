@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
@@ -24,12 +23,12 @@ from kanon_sql.parties import (
     searched_vertically,
     vertical_obstacles,
 )
-from kanon_sql.release import refuse_foreign_release, remove_leftovers
+from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.manifest_builder import manifest_frame
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
 from kanon_sql.verbs.preflight import file_release_obstacles
-from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.run import Run, running
 
 __all__ = ["PartiesResult", "anonymize_parties", "plan_parties"]
 
@@ -70,12 +69,10 @@ def plan_parties(
         parties: search.metric: loss looks at how often values occur, ...
     """
     refuse(_obstacles(engines, spec, split, key))
-    started = time.perf_counter()
-    progress = report or _silent
-    with _running(engines, timeout) as names:
-        with _searched(engines, names, spec, split, key, progress) as found:
-            result = _with_read_notes(result_of("plan", found, names, split), engines, names)
-        return _with_costs(result, engines, started)
+    with _running(engines, spec, timeout) as runs:
+        with _searched(engines, spec, split, key, report or _silent) as found:
+            result = _with_read_notes(result_of("plan", found, _names(engines), split), runs)
+        return _closed(result, runs)
 
 
 def anonymize_parties(
@@ -124,22 +121,19 @@ def anonymize_parties(
         [[(300,)], [(300,)]]
     """
     refuse(_obstacles(engines, spec, split, key, at))
-    started = time.perf_counter()
     progress = report or _silent
-    with _running(engines, timeout) as names:
-        places = _publishing(engines, split, at)
-        for engine, _ in places:
-            remove_leftovers(engine, spec)
-        for engine, _ in places:
+    places = [engine for engine, _ in _publishing(engines, split, at)]
+    with _running(engines, spec, timeout, places) as runs:
+        for engine in places:
             with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
                 refuse_foreign_release(workspace, spec)
-        with _searched(engines, names, spec, split, key, progress) as found:
-            result = _with_read_notes(result_of("anonymize", found, names, split), engines, names)
+        with _searched(engines, spec, split, key, progress) as found:
+            result = _with_read_notes(result_of("anonymize", found, _names(engines), split), runs)
             if result.passed and isinstance(found, Horizontal):
                 result = _published_in_parts(found, result, progress)
             elif result.passed and isinstance(found, Vertical):
                 result = _published_joined(found, result, at, progress)
-        return _with_costs(result, engines, started)
+        return _closed(result, runs)
 
 
 def _silent(stage: str, nodes: int | None = None) -> None:
@@ -216,18 +210,36 @@ def _publishing(engines: Sequence[Engine], split: str, at: int) -> list[tuple[En
 
 
 @contextmanager
-def _running(engines: Sequence[Engine], timeout: float | None) -> Iterator[list[str]]:
-    """A run of every engine; what the parties are called."""
+def _running(
+    engines: Sequence[Engine], spec: Spec, timeout: float | None, publishing: Sequence[Engine] = ()
+) -> Iterator[list[Run]]:
+    """A run of every party.
+
+    Args:
+        engines: one for each party.
+        spec: what to anonymize; each party has the table that it names.
+        timeout: seconds for the statements of each party.
+        publishing: where something is published.
+    """
     with ExitStack() as opened:
-        for engine in engines:
-            opened.enter_context(engine.run(Deadline(timeout)))
-        yield _names(engines)
+        yield [
+            opened.enter_context(
+                running(engine, timeout, publishes=spec if engine in publishing else None, judges=[spec.source.table])
+            )
+            for engine in engines
+        ]
 
 
-def _with_read_notes(result: PartiesResult, engines: Sequence[Engine], names: Sequence[str]) -> PartiesResult:
+def _with_read_notes(result: PartiesResult, runs: Sequence[Run]) -> PartiesResult:
     """The result with what is to know of the tables that were read at each party."""
-    read = [f"{name}: {note}" for engine, name in zip(engines, names, strict=True) for note in engine.read_notes]
+    names = _names([run.engine for run in runs])
+    read = [f"{name}: {note}" for run, name in zip(runs, names, strict=True) for note in run.engine.read_notes]
     return replace(result, notes=[*read, *result.notes])
+
+
+def _closed(result: PartiesResult, runs: Sequence[Run]) -> PartiesResult:
+    """The result with what each party's run took, and its statements."""
+    return replace(result, costs=[run.cost for run in runs], sql=[run.sql for run in runs])
 
 
 def _twice(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[Obstacle]:
@@ -255,8 +267,9 @@ def _place(engine: Engine) -> str | None:
 
 
 def _searched(
-    engines: Sequence[Engine], names: Sequence[str], spec: Spec, split: str, key: str | None, report: Reporter
+    engines: Sequence[Engine], spec: Spec, split: str, key: str | None, report: Reporter
 ) -> AbstractContextManager[Horizontal | Vertical]:
+    names = _names(engines)
     if key is None:
         return searched_horizontally(engines, names, spec, report)
     return searched_vertically(engines, names, spec, key, report)
@@ -321,13 +334,4 @@ def _manifest(
         search=dict(result.search),
         notes=list(result.notes),
         parties={**split, "rows": dict(result.rows), "learns": dict(result.learns)},
-    )
-
-
-def _with_costs(result: PartiesResult, engines: Sequence[Engine], started: float) -> PartiesResult:
-    seconds = time.perf_counter() - started
-    return replace(
-        result,
-        costs=[Cost.of(engine.meter, seconds) for engine in engines],
-        sql=[redacted_log(engine.meter) for engine in engines],
     )

@@ -42,10 +42,15 @@ class Run:
         """What it took so far."""
         return Cost.of(self.meter, time.perf_counter() - self.started)
 
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """Every statement so far, with values redacted."""
+        return redacted_log(self.meter)
+
     def closed(self, result: R) -> R:
         """A result of any verb with what the whole run took, and its statements with values redacted."""
         made: Any = result
-        closed: R = replace(made, cost=self.cost, sql=redacted_log(self.meter))
+        closed: R = replace(made, cost=self.cost, sql=self.sql)
         return closed
 
 

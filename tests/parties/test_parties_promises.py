@@ -380,6 +380,18 @@ def test_a_foreign_table_and_a_read_only_party_are_refused_before_the_search(
 # --- Heuristics, results, the command line ---
 
 
+@pytest.mark.parametrize("verb", [kanon_sql.plan_parties, kanon_sql.anonymize_parties])
+def test_perturbed_rows_of_one_party_are_refused(
+    verb: Any, engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
+) -> None:
+    connections[1].execute("ALTER TABLE people RENAME TO true_people")
+    swapped = {"version": 1, "kind": "perturbed", "source": "true_people", "release": "people", "key": "id"}
+    kept = {"perturb": {"job": {"swap": 0.5}}, "keep": ["town", "ill"]}
+    kanon_sql.perturb(engines[1], kanon_sql.PerturbSpec.from_dict({**swapped, **kept}))
+    with pytest.raises(SpecError, match="'people' was published by perturb"):
+        verb(engines, spec())
+
+
 @pytest.mark.parametrize(
     "algorithm",
     ["top_down", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bottom_up", "genetic", "annealing"))],
