@@ -80,12 +80,12 @@ KEYS: Mapping[str, str] = {
 
 LIMITS: Mapping[str, str] = {
     "max_seconds": "end the search after this time, with the best generalization found so far",
-    "max_statements": "end it after this many statements, likewise",
+    "max_statements": "end the search after this many statements, with the best generalization found so far",
 }
 """What ``--set`` may limit a search by."""
 
 MAX_BYTES: Mapping[str, str] = {
-    "max_bytes": "refuse to start when reading the source would take more, such as 10GB, as the database estimates"
+    "max_bytes": "a size such as 10GB: refuse to start if the database estimates that reading the source takes more"
 }
 """What ``--set`` may limit the reading of the source by."""
 
@@ -305,7 +305,7 @@ SpecFile = Annotated[
     ),
 ]
 FailOnWarning = Annotated[
-    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit with 1, publish nothing.")
+    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit with code 1, publish nothing.")
 ]
 _NAMED: dict[str, Any] = {
     "envvar": DATABASE_VARIABLE,
@@ -355,7 +355,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Write every executed SQL statement, values redacted, to standard error.",
+        help="Log every SQL statement to standard error, with values redacted.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -415,7 +415,7 @@ def format_option(formats: type[StrEnum], product: str | None) -> Any:
         formats: those that it has.
         product: what ``--output`` writes; None where that does not take the place of standard output.
     """
-    text = "Format of what is printed." if product is None else "Format; if not given, the ending of --output decides."
+    text = "Output format." if product is None else "Output format; if not given, the extension of --output decides."
     return Annotated[
         formats,
         typer.Option("--format", help=text, rich_help_panel=OUTPUT),
@@ -426,11 +426,11 @@ LAST = {".json": "json", ".md": "markdown", ".xml": "junit"}
 """How a file's name ends -> the format that ``--output`` writes it in, where ``--format`` is not given."""
 
 
-Preview = Annotated[bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")]
+Preview = Annotated[bool, typer.Option("--preview", help="Do not publish, even if the spec names a release.")]
 External = Annotated[
     str | None,
     typer.Option(
-        "--external", metavar="TABLE", show_default=False, help="A table that an attacker links the release with."
+        "--external", metavar="TABLE", show_default=False, help="The table that the attacker links with the release."
     ),
 ]
 On = Annotated[
@@ -440,7 +440,7 @@ On = Annotated[
         metavar="COLUMN,...",
         show_default=False,
         callback=named,
-        help="The columns to link on; all that both have if not given.",
+        help="The columns to link on; if not given, all that both tables have.",
     ),
 ]
 OtherReleases = Annotated[
@@ -459,7 +459,7 @@ Population = Annotated[
         "--population",
         metavar="TABLE",
         show_default=False,
-        help="Population table, with the same columns in the same form.",
+        help="Population table, with the same quasi-identifiers in the same format.",
     ),
 ]
 SamplingFraction = Annotated[
@@ -468,7 +468,7 @@ SamplingFraction = Annotated[
         "--sampling-fraction",
         metavar="SHARE",
         show_default=False,
-        help="The table's share of the population: estimate uniques and k-map in the population.",
+        help="The table's share of the population, to estimate population uniques and k-map.",
     ),
 ]
 Manifest = Annotated[
@@ -477,11 +477,14 @@ Manifest = Annotated[
         "--manifest",
         metavar="PATH",
         show_default=False,
-        help="Where to write the manifest as well; it is in the database.",
+        help="Also write the manifest to this file; it is always in the database.",
     ),
 ]
 SplitOption = Annotated[
-    Split, typer.Option("--split", help="Each party has rows of its own (horizontal), or columns (vertical).")
+    Split,
+    typer.Option(
+        "--split", help="Each party holds other rows (horizontal), or other columns of the same rows (vertical)."
+    ),
 ]
 Key = Annotated[
     str | None,
@@ -489,7 +492,7 @@ Key = Annotated[
         "--key",
         metavar="COLUMN",
         show_default=False,
-        help="With --split vertical: the column that every party has; one of the spec's identifiers.",
+        help="With --split vertical: the join column that every party has; one of the spec's identifiers.",
     ),
 ]
 
@@ -541,7 +544,7 @@ QuasiIdentifiers = Annotated[
         metavar="COLUMN,...",
         show_default=False,
         callback=named,
-        help="Quasi-identifier columns, all of them.",
+        help="All quasi-identifier columns.",
         rich_help_panel=WITHOUT_SPEC,
     ),
 ]
@@ -549,5 +552,5 @@ K = Annotated[
     int | None,
     typer.Option("--k", metavar="K", min=2, show_default=False, help="k of k-anonymity.", rich_help_panel=WITHOUT_SPEC),
 ]
-L = _by_column_option("--l", "l of distinct l-diversity by sensitive column, as in diagnosis:3.")
-T = _by_column_option("--t", "t of t-closeness by sensitive column, as in diagnosis:0.3.")
+L = _by_column_option("--l", "l of distinct l-diversity, per sensitive column, such as diagnosis:3.")
+T = _by_column_option("--t", "t of t-closeness, per sensitive column, such as diagnosis:0.3.")

@@ -43,11 +43,11 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 """The verbs and groups, in the order and under the headings of the help."""
 
 GROUPS: Mapping[str, Group] = {
-    "release": Group("New rows, evidence and certificates of a release; the ledger.",
+    "release": Group("New rows, evidence and certificates of a release; the ledger of releases.",
                      ("refresh", "apply", "evidence", "certify", "ledger")),
-    "publish": Group("Publish tables of counts, positions, perturbed rows.",
+    "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
-    "parties": Group("Release a table that several databases hold.", ("plan", "anonymize")),
+    "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),
     "pipeline": Group("SQL, dbt, SQLMesh, JSON Schemas, cost estimates.",
                       ("render", "estimate", "dbt", "sqlmesh", "schema")),
 }  # fmt: skip
@@ -248,8 +248,8 @@ def kanon_sql(
 ) -> None:
     """Anonymize a table where it lives: k-anonymity, l-diversity and t-closeness by generated SQL.
 
-    A spec (YAML) names the table, its quasi-identifiers and what must hold. Start with
-    "kanon-sql demo", or with "kanon-sql init TABLE -d FILE" for a spec of your own.
+    A spec (YAML) names the table, its quasi-identifiers and the privacy requirements. Start with
+    "kanon-sql demo", or draft a spec for your table with "kanon-sql init TABLE -d FILE".
 
     Results go to standard output, progress and messages to standard error. Exit codes:
     0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,

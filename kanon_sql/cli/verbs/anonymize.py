@@ -63,8 +63,8 @@ def anonymize(
             "--manifest",
             metavar="PATH",
             show_default=False,
-            help="Where to write the manifest, or none: in the database only. If not given, RELEASE.manifest.json "
-            "in the spec's directory, or FILE.manifest.json next to a released file.",
+            help="Where to write the manifest; none keeps it in the database only. If not given, "
+            "RELEASE.manifest.json in the spec's directory, or FILE.manifest.json next to a released file.",
         ),
     ] = None,
     show: Annotated[
@@ -76,7 +76,7 @@ def anonymize(
             callback=listed,
             autocompletion=one_of(*SHOWN),
             help="Show more: minimal (all k-minimal and locally minimal generalizations), distributions (rows by "
-            "label, before and after; this shows labels), spec (what was drafted without one).",
+            "label, before and after; this shows labels), spec (the draft, if no spec was given).",
         ),
     ] = None,
     fail_on_warning: FailOnWarning = False,
@@ -87,15 +87,15 @@ def anonymize(
 ) -> None:
     """Publish a verified anonymous release, or publish nothing.
 
-    Searches as plan does, writes the generalized table under a scratch name, verifies what
-    was written by an independent query, and then publishes it under the release's name in
-    one step, replacing an earlier release. The manifest says how, and holds no value of
-    the data. With release: {file: out.parquet} in the spec, the release is a Parquet or CSV
-    file: it is read back and verified, and needs no database where the source is a file.
-    Exit code 1 says that no generalization that meets the requirements was found:
-    nothing was published. Ctrl-C publishes nothing.
+    Searches as plan does, writes the generalized table under a scratch name, verifies it with
+    an independent query, and then publishes it under the release's name in one step,
+    replacing an earlier release. The manifest records how, without any value of the data.
+    With release: {file: out.parquet} in the spec, the release is a Parquet or CSV file, which
+    is read back and verified; if the source is a file too, no database is needed.
+    Exit code 1: no generalization that satisfies the requirements was found, and nothing was
+    published. Ctrl-C publishes nothing.
 
-    Without a spec: name the table and its --quasi-identifiers; init drafts the spec, and
+    Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it. The release of visits is then visits_release.
     """
     from kanon_sql.cli.streams import kept_apart, with_streams, write_release

@@ -27,9 +27,9 @@ ATTACKS = names_written("kanon_sql.disclosure.attacks")
     "kanon-sql audit spec.yml -d clinic.duckdb --attack homogeneity --reveal 5",
     reports=True,
     keys={
-        "view": "another published projection of the release's rows, joined on equal columns",
-        "negations": "the number of values that background knowledge rules out",
-        "hierarchy": "COLUMN=FILE, a hierarchy of a sensitive attribute for the attack by similarity",
+        "view": "another published table of the same rows with other columns, joined on the columns that both have",
+        "negations": "how many values the background knowledge rules out",
+        "hierarchy": "COLUMN=FILE, a hierarchy of a sensitive attribute, for the similarity attack",
     },
 )
 def audit(
@@ -38,7 +38,10 @@ def audit(
     table: Annotated[
         str | None,
         typer.Option(
-            "--table", metavar="TABLE", show_default=False, help="The table to attack; the spec's release if not given."
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="The table to attack; if not given, the spec's release.",
         ),
     ] = None,
     external: External = None,
@@ -52,12 +55,15 @@ def audit(
             show_default=False,
             callback=listed,
             autocompletion=one_of(*ATTACKS),
-            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that can be run and do not have to be "
-            "named.",
+            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that apply and do not run on request "
+            "only.",
         ),
     ] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+        bool,
+        typer.Option(
+            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
+        ),
     ] = False,
     reveal: Annotated[
         int,
@@ -66,11 +72,11 @@ def audit(
 ) -> None:
     """Simulate attacks on a release and count the people exposed.
 
-    Linking with a table of names, homogeneous classes, background knowledge, skewed and
-    similar values, other releases, the order of rows, who of the source may be behind each
-    row: says how many people each attack exposes, and who only with --reveal. Opens the
-    database read-only and writes nothing but temporary tables. Exit code 1 says that an
-    attack exposes people the requirements protect.
+    The attacks use a table of names, homogeneous classes, background knowledge, skewed and
+    similar values, other releases, the order of rows, and matches between the source and the
+    release. Shows how many people each attack exposes; --reveal shows cases. Opens the
+    database read-only and writes only temporary tables. Exit code 1: an attack exposes people
+    that the requirements protect.
     """
     from kanon_sql.verbs.audit import audit as run_audit
 

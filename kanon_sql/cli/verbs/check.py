@@ -37,9 +37,9 @@ __all__ = ["check"]
     formats=CheckFormat,
     reports=True,
     keys={
-        "reveal": "N: list N classes that violate a requirement, with their values",
-        "earlier": "an earlier version of the table; both then need to be m-invariant, with person and m",
-        "person": "the column with the person of every row, in both versions",
+        "reveal": "N: show N violating classes, with their values",
+        "earlier": "an earlier version of the table, for m-invariance; needs person and m",
+        "person": "the column that identifies the person, in both versions",
         "m": "the m of m-invariance",
         **ROLE_KEYS,
     },
@@ -50,11 +50,14 @@ def check(
     table: Annotated[
         str | None,
         typer.Option(
-            "--table", metavar="TABLE", show_default=False, help="The table to check; the spec's release if not given."
+            "--table", metavar="TABLE", show_default=False, help="The table to check; if not given, the spec's release."
         ),
     ] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+        bool,
+        typer.Option(
+            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
+        ),
     ] = False,
     fail_on_warning: FailOnWarning = False,
     quasi_identifiers: QuasiIdentifiers = None,
@@ -62,19 +65,19 @@ def check(
     l: L = None,  # noqa: E741 - the name that the literature gives it
     t: T = None,
 ) -> None:
-    """Say whether a table meets the requirements of a spec.
+    """Check whether a table satisfies the requirements of a spec.
 
-    Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
-    the release, the source, or any other table with these columns. Opens the database
-    read-only; a comparison with a population may create temporary tables. Exit code 1 says
-    that a requirement is not met.
+    Groups a table by its quasi-identifiers, without changing it, and measures every
+    requirement. The table can be the release, the source or any other with these columns.
+    Opens the database read-only; a comparison with a population may create temporary tables.
+    Exit code 1: a requirement is not satisfied.
 
-    Without a spec: name the table, its --quasi-identifiers, and --k, --l or --t. Columns that
-    are not named are not checked; a warning lists them.
+    Without a spec, name the table, its --quasi-identifiers, and --k, --l or --t. Columns that
+    you do not name are not checked; a warning lists them.
 
-    A table that changed and is to be published again: --set earlier=TABLE,person=COLUMN,m=M
-    checks that it is m-invariant with its earlier version. Both are internal tables,
-    generalized, with the person of every row.
+    Before you publish a changed table again, --set earlier=TABLE,person=COLUMN,m=M checks that
+    it is m-invariant with its earlier version. Both are internal, generalized tables with a
+    column that identifies the person of each row.
     """
     from kanon_sql.verbs.check import check as run_check
 

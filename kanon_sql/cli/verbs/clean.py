@@ -25,14 +25,12 @@ def clean(
     schema: Annotated[
         str | None,
         typer.Option(
-            "--schema", metavar="SCHEMA", show_default=False, help="Where releases go, if not the default schema."
+            "--schema", metavar="SCHEMA", show_default=False, help="The schema of the releases, if not the default one."
         ),
     ] = None,
     states: Annotated[
         bool,
-        typer.Option(
-            "--state", help="Look for states of releases that grow instead, in kanon_state or the --schema named."
-        ),
+        typer.Option("--state", help="Look for states of growing releases instead, in kanon_state or in --schema."),
     ] = False,
     files: Annotated[
         Path | None,
@@ -40,17 +38,17 @@ def clean(
             "--files",
             metavar="DIRECTORY",
             show_default=False,
-            help="Look in a directory where releases are files, for what interrupted runs left there.",
+            help="Look for leftovers in this directory of released files.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
 ) -> None:
-    """Find and remove what interrupted runs left.
+    """Find and remove leftovers of interrupted runs.
 
-    Lists first, and changes something only after --yes or your answer at the terminal. Only tables
-    that kanon_sql recorded as its own are dropped. Statements of runs that the server still works on
-    are ended (PostgreSQL, MariaDB, ClickHouse). A release whose run was killed while it published is
-    settled where it stands under its name, and its entry is removed where it does not.
+    Lists the leftovers, and removes them only after --yes or your answer in the terminal. Drops
+    only tables that kanon_sql recorded as its own. Ends statements of such runs that the server
+    still executes (PostgreSQL, MariaDB, ClickHouse). If a run was killed while it published: keeps
+    the release if it is in place under its name, and removes its entry if not.
     Do not run this while another run is active.
     """
     from kanon_sql.engines import Deadline

@@ -40,7 +40,7 @@ def compare(
     ],
     ks: Annotated[
         list[str] | None,
-        typer.Option("--k", metavar="K,...", show_default=False, help="Try each of these in place of the spec's k."),
+        typer.Option("--k", metavar="K,...", show_default=False, help="Try each of these instead of the spec's k."),
     ] = None,
     recodings: Annotated[
         list[str] | None,
@@ -49,7 +49,7 @@ def compare(
             metavar="METHOD,...",
             show_default=False,
             callback=listed,
-            help="Try each of these in place of the spec's recoding; an option follows a colon, as in local:best.",
+            help="Try each of these instead of the spec's recoding; add an option after a colon, as in local:best.",
         ),
     ] = None,
     columns: Annotated[
@@ -58,7 +58,7 @@ def compare(
             "--columns",
             metavar="N,...",
             show_default=False,
-            help="Ask about the spec's first N quasi-identifiers, for each N: what each more costs.",
+            help="For each N, plan with the spec's first N quasi-identifiers: shows what each further column costs.",
         ),
     ] = None,
     classify: Annotated[
@@ -67,16 +67,16 @@ def compare(
             "--classify",
             metavar="COLUMN",
             show_default=False,
-            help="Measure how well a classifier trained on each release predicts this column.",
+            help="Measure how well a classifier that is trained on each release predicts this column.",
         ),
     ] = None,
 ) -> None:
     """Compare specs, k, recodings or columns: what privacy costs.
 
-    Plans each of them, writes nothing but temporary tables, and prints side by side the
-    metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
-    one of them at least no generalization was found; what a spec cannot have is listed with the reason
-    and does not count. Limits hold for each run.
+    Plans each of them and prints the metric, the suppressed rows and the classes of each best
+    generalization side by side. Writes only temporary tables. Exit code 1: for at least one of
+    them, no generalization was found. Impossible combinations are listed with the reason and
+    do not count as failures. Limits apply to each run.
     """
     from kanon_sql.verbs.compare import compare as run_compare
 

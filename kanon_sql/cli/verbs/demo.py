@@ -29,15 +29,15 @@ def demo(
             "-o",
             metavar="DIRECTORY",
             autocompletion=directories,
-            help="Where to write; created if it does not exist.",
+            help="The directory to write to; created if it does not exist.",
         ),
     ] = Path(),
 ) -> None:
     """Make a small clinic, anonymize it, and show the result.
 
     Writes demo.duckdb (generated visits of generated patients), the spec demo.yml and its
-    hierarchies into a directory, runs anonymize on them and prints its result. Everything
-    is there to be read, changed and run again.
+    hierarchies into a directory, runs anonymize on them and prints its result. Read the
+    files, change them and run the commands again.
     """
     from kanon_sql.verbs.demo import demo as make_demo
 

@@ -22,10 +22,10 @@ def doctor(
 ) -> None:
     """Check permissions and show which commands would work.
 
-    Says which of its options are set, and where: on the command line, in the environment, or
-    in a file of settings. Tries out what it reports (temporary tables, tables, rolling back,
-    files) and leaves nothing behind. Exit code 1 says that anonymize would not work, unless you asked for
-    a read-only connection.
+    Shows which options are set, and where: on the command line, in the environment, or in a
+    settings file. Tests temporary tables, tables, rollback and files, and leaves nothing
+    behind. Exit code 1: anonymize would not work, and you did not ask for a read-only
+    connection.
     """
     from kanon_sql.engines import Deadline
     from kanon_sql.report.maintenance import doctor_text

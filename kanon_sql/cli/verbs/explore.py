@@ -26,7 +26,7 @@ def explore(
     spec_file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="SPEC", show_default=False, help="The spec to begin with; may be left out, to start from a table."
+            metavar="SPEC", show_default=False, help="The spec to start from; leave it out to start from a table."
         ),
     ] = None,
     table: Annotated[
@@ -43,29 +43,31 @@ def explore(
             min=1,
             max=65535,
             show_default=False,
-            help="Where to listen, on this machine alone; 8642, or any that is free.",
+            help="The port, on this machine only; if not given, 8642 or a free one.",
         ),
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or just print its address.")
     ] = True,
     allow_publish: Annotated[
         bool,
         typer.Option(
             "--allow-publish",
-            help="Let the page publish and certify the release; else the database is opened read-only.",
+            help="Let the page publish and certify the release; otherwise the database is opened read-only.",
         ),
     ] = False,
     allow_reveal: Annotated[
         bool,
-        typer.Option("--allow-reveal", help="Let previews of hierarchies show values of the table, single rows' too."),
+        typer.Option(
+            "--allow-reveal", help="Let previews of hierarchies show values of the table, even of single rows."
+        ),
     ] = False,
 ) -> None:
     """Open a page that shows what k, limits and levels cost.
 
-    The address is printed with a token, without which no other user of this machine can use the
-    page. The source is read once; every control then asks what was counted. Nothing is written
-    but temporary tables, unless --allow-publish is given. Ctrl-C ends it.
+    The printed address holds a token, so other users of this machine cannot use the page. The
+    source is read once; every control then uses the counts. Writes only temporary tables,
+    unless --allow-publish is given. Ctrl-C ends the page.
     """
     from kanon_sql.engines import Engine, connect
     from kanon_sql.errors import SpecError

@@ -43,7 +43,7 @@ def hierarchy(
             show_default=False,
             callback=named,
             autocompletion=attributes,
-            help="The attributes to look at; all that have a hierarchy if not given.",
+            help="The attributes to show; if not given, all that have a hierarchy.",
         ),
     ] = None,
     values: Annotated[
@@ -54,8 +54,9 @@ def hierarchy(
             callback=listed,
             show_default=False,
             autocompletion=attributes,
-            help="Build these hierarchies without a database: of a range (age=0..120, born=1950-01-01..1999-12-31), "
-            "of a file with a value per line (zip=zips.txt), or, by the name alone, of what a file or a tree holds.",
+            help="Build these hierarchies without a database, from a range (age=0..120, "
+            "born=1950-01-01..1999-12-31), from a file with a value per line (zip=zips.txt), or, with the name "
+            "alone, from the values of its tree or hierarchy file.",
         ),
     ] = None,
     reveal: Annotated[
@@ -70,7 +71,7 @@ def hierarchy(
             metavar="DIRECTORY",
             show_default=False,
             autocompletion=directories,
-            help="Write every hierarchy as a file, for ARX and for the spec's file:. Holds all values.",
+            help="Write every hierarchy as a file, for ARX and for the spec's file:. The files hold all values.",
         ),
     ] = None,
     export_format: Annotated[
@@ -78,16 +79,16 @@ def hierarchy(
         typer.Option(
             "--output-format",
             show_default=False,
-            help="arx: value;level 1;...;top (if not given). csv: commas and a header, for a table or a dbt seed.",
+            help="arx (the default): value;level 1;...;top. csv: commas and a header, for a table or a dbt seed.",
         ),
     ] = None,
 ) -> None:
     """Show, validate and export the hierarchies of a spec.
 
-    Builds the lookup tables on a read-only connection and says, level by level, how many
-    labels the data uses and how many rows the rarest has; how many values a hierarchy
-    lacks; and whether its levels nest. No value is shown but labels that stand in the spec
-    itself, unless --reveal asks for some. Exit code 1 says that a hierarchy cannot be used.
+    Builds the lookup tables on a read-only connection and shows for each level how many
+    labels the data uses and how many rows the rarest label has. Also shows how many values
+    a hierarchy lacks, and whether its levels nest. Shows no values but the labels written in
+    the spec, unless --reveal asks for some. Exit code 1: a hierarchy cannot be used.
     """
     from kanon_sql.verbs.hierarchy import hierarchy as run_hierarchy
     from kanon_sql.verbs.hierarchy import values_in_words

@@ -35,13 +35,13 @@ class PresetName(StrEnum):
     product="spec",
     keys={
         "keep": "columns to release as they are",
-        "combinations": "N, from 0 to 4: how well combinations of up to N columns distinguish rows",
-        "population": "with --preset hipaa-safe-harbor, a table of postal codes and the people of each",
-        "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
-        "delimiter": "of a CSV file: ; or | or tab",
-        "decimal": "of a CSV file: comma or point",
-        "dates": "of a CSV file: the form of its dates, such as %d/%m/%Y",
-        "skeletons": "a directory for hierarchy files to fill in, with the values of short lists of categories",
+        "combinations": "N, from 0 to 4: measure how well combinations of up to N columns distinguish rows",
+        "population": "with --preset hipaa-safe-harbor, a table of postal codes and their populations",
+        "encoding": "encoding of a CSV file: utf-8, utf-16 or latin-1",
+        "delimiter": "delimiter of a CSV file: ; or | or tab",
+        "decimal": "decimal mark of a CSV file: comma or point",
+        "dates": "date format of a CSV file, such as %d/%m/%Y",
+        "skeletons": "a directory for hierarchy files to fill in; they hold the values of columns with few categories",
     },
 )
 def init(
@@ -73,7 +73,7 @@ def init(
             "--identifiers",
             metavar="COLUMN,...",
             show_default=False,
-            help="Columns never released, in addition to the suggestions.",
+            help="Columns that are never released, in addition to the suggestions.",
         ),
     ] = None,
     unit: Annotated[
@@ -88,7 +88,7 @@ def init(
     ] = None,
     preset: Annotated[
         PresetName | None,
-        typer.Option("--preset", show_default=False, help="Follow the rules of a regulation or guideline."),
+        typer.Option("--preset", show_default=False, help="Draft by the rules of a regulation or guideline."),
     ] = None,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Ask about roles in the terminal; suggestions are defaults.")
@@ -96,10 +96,9 @@ def init(
 ) -> None:
     """Profile a table and write a commented spec to start from.
 
-    The profile is made in the database, on a read-only connection; only counts and ranges
+    The database computes the profile, on a read-only connection; only counts and ranges
     reach this process, unless --set skeletons asks for values. The spec goes to standard
-    output: read it before you use it, since which columns identify a person is for you to
-    decide.
+    output. Read it before you use it: you decide which columns identify a person.
     """
     from kanon_sql.verbs.init import init as draft
 

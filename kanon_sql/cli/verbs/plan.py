@@ -50,10 +50,10 @@ def plan(
             show_default=False,
             callback=listed,
             autocompletion=one_of(*SHOWN),
-            help="Show more: nodes (what is known about each node, and why), minimal (all k-minimal and locally "
+            help="Show more: nodes (the state of each node, and the reason), minimal (all k-minimal and locally "
             "minimal generalizations), matrix (Samarati's distance matrix for classes below k; small tables only), "
             "bound (a lower bound on the loss of a local recoding), distributions (rows by label, before and after; "
-            "this shows labels), spec (what was drafted without one).",
+            "this shows labels), spec (the draft, if no spec was given).",
         ),
     ] = None,
     compare_recoding: Annotated[
@@ -61,7 +61,7 @@ def plan(
         typer.Option(
             "--compare-recoding",
             metavar="METHOD",
-            help="Also report the loss of another recoding, or none; quick: local, where it takes a second.",
+            help="Also report the loss of this recoding, or of none; quick: of local, if that takes about a second.",
         ),
     ] = "quick",
     fail_on_warning: FailOnWarning = False,
@@ -72,16 +72,16 @@ def plan(
 ) -> None:
     """Search for the best generalization and show what it costs.
 
-    Opens the database read-only and writes nothing but temporary tables: builds the
-    frequency set, searches the generalization lattice and prints the chosen levels, what
-    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization
-    that meets the requirements was found.
+    Opens the database read-only and writes only temporary tables. Builds the frequency set,
+    searches the generalization lattice and prints the chosen levels, the achieved privacy,
+    the information loss and the runners-up. Exit code 1: no generalization that satisfies the
+    requirements was found.
 
-    Without a spec: name the table and its --quasi-identifiers; init drafts the spec, and
+    Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it.
 
-    Ctrl-C during the search shows the best generalization so far, with exit code 130; a
-    second Ctrl-C ends at once.
+    Ctrl-C during the search shows the best generalization found so far, with exit code 130;
+    a second Ctrl-C stops at once.
     """
     from kanon_sql.verbs.plan import plan as run_plan
 

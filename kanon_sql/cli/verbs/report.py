@@ -35,7 +35,7 @@ def report(
         str,
         typer.Argument(
             metavar="RUN",
-            help="A spec, whose release it is; the JSON file of a result or a manifest; or the id of a run.",
+            help="The spec of a release, the JSON file of a result or a manifest, or the id of a run.",
             show_default=False,
             autocompletion=paths(".json", ".yml", ".yaml"),
         ),
@@ -46,7 +46,7 @@ def report(
             "--schema",
             metavar="SCHEMA",
             show_default=False,
-            help="With the id of a run: where the release is, if not in the default schema.",
+            help="With the id of a run: the schema of the release, if not the default one.",
         ),
     ] = None,
     pictures: Annotated[
@@ -56,7 +56,7 @@ def report(
             metavar="DIRECTORY",
             show_default=False,
             autocompletion=directories,
-            help="Write the pictures as files here; a page too only with --output.",
+            help="Write the pictures as files into this directory; the page is written only with --output.",
         ),
     ] = None,
     picture_format: Annotated[
@@ -72,17 +72,17 @@ def report(
     interactive: Annotated[
         bool,
         typer.Option(
-            "--interactive-charts", help="Draw the charts by a script in the page, with tooltips; it adds 0.9 MB."
+            "--interactive-charts", help="Draw the charts with a script in the page, with tooltips; adds 0.9 MB."
         ),
     ] = False,
 ) -> None:
     """Write the report of a run: one HTML file that opens offline.
 
-    Reads the manifest of the release that a spec names, the manifest's file, the JSON that
-    a verb printed with --format json, or the manifest of a run's id in the database, and
-    asks the database nothing more. A run made with -o report.html has every picture; others
-    have those whose numbers are there. PNG and --interactive-charts need the extra "report".
-    Where scripts are off, the page shows its pictures instead.
+    Reads the manifest of a spec's release, a manifest file, the JSON output of a command, or,
+    by the id of a run, the manifest in the database. Runs no other query. The report of a run
+    with -o report.html has all pictures; other reports have those that the numbers allow. PNG
+    and --interactive-charts need the extra "report". If scripts are off, the page shows its
+    pictures instead.
     """
     writes_page = run.writes_output or pictures is None
     if picture_format is not None and pictures is None:

@@ -30,12 +30,13 @@ def risk(
             "--table",
             metavar="TABLE",
             show_default=False,
-            help="The table to look at. If not given: the spec's release, or the source where there is no release yet.",
+            help="The table to measure. If not given, the spec's release, or the source if there is no release yet.",
         ),
     ] = None,
     population: Population = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records with a risk above it.")
+        float,
+        typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records whose risk is above this."),
     ] = 0.05,
     sampling_fraction: SamplingFraction = None,
     columns: Annotated[
@@ -45,21 +46,20 @@ def risk(
             metavar="COLUMN,...",
             show_default=False,
             callback=named,
-            help="The columns that others may know; the quasi-identifiers if not given.",
+            help="The columns that an attacker may know; if not given, the quasi-identifiers.",
         ),
     ] = None,
     combinations: Annotated[
-        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to N columns.")
+        int, typer.Option("--combinations", metavar="N", min=1, help="Measure combinations of up to N columns.")
     ] = 3,
     rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
 ) -> None:
     """Measure the re-identification risk of a table.
 
-    Shows prosecutor, journalist and marketer re-identification risk, how many records are
-    unique in the table and (estimated) in the population, and which columns distinguish
-    records, alone and together. Measures the table as it stands: the release, the source or
-    any other. Opens the database read-only and creates nothing. The exit code is 0 whatever
-    the risk.
+    Shows prosecutor, journalist and marketer risk, how many records are unique in the table
+    and (estimated) in the population, and which columns distinguish records, alone and
+    combined. The table can be the release, the source or any other. Opens the database
+    read-only and creates nothing. The exit code is 0, however high the risk is.
     """
     from kanon_sql.verbs.risk import risk as run_risk
 

@@ -32,16 +32,16 @@ def anonymize(
             "--at",
             metavar="N",
             min=1,
-            help="With --split vertical: the number of the party where the joined release is published.",
+            help="With --split vertical: the number of the party that publishes the joined release.",
         ),
     ] = 1,
 ) -> None:
-    """Publish a release of a table that several databases hold.
+    """Publish a release of a table that is split over several databases.
 
     Name the database of each party. Split horizontally, each party's part is published in
     its own database; split vertically, the joined release is published at one party. The
-    manifests are in the databases only. Exit code 1 says that no generalization that meets
-    the requirements was found: nothing was published.
+    manifests are in the databases only. Exit code 1: no generalization that satisfies the
+    requirements was found, and nothing was published.
     """
     from kanon_sql.verbs.parties import anonymize_parties
 

@@ -18,10 +18,10 @@ __all__ = ["plan"]
     resources=False,
 )
 def plan(run: Session, spec_file: SpecFile, split: SplitOption = Split.horizontal, key: Key = None) -> None:
-    """Plan a release of a table that several databases hold.
+    """Plan a release of a table that is split over several databases.
 
-    Name the database of each party. No party's rows leave its database. Exit code 1 says
-    that no generalization that meets the requirements was found.
+    Name the database of each party. No party's rows leave its database. Exit code 1: no
+    generalization that satisfies the requirements was found.
     """
     from kanon_sql.verbs.parties import plan_parties
 

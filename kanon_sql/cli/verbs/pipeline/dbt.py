@@ -42,8 +42,8 @@ def dbt(
             "--source",
             metavar="EXPRESSION",
             show_default=False,
-            help="How dbt names the source: ref('model') or source('name', 'table'). "
-            "If not given, it is declared as a source.",
+            help="The source's name in dbt: ref('model') or source('name', 'table'). If not given, it is declared as "
+            "a source.",
         ),
     ] = None,
 ) -> None:
@@ -52,8 +52,8 @@ def dbt(
     Searches as plan does, on a read-only connection to the database that dbt builds in,
     and writes the chosen generalization as models. "dbt build" then makes the release and
     publishes it only while it satisfies the requirements. The project needs the dbt
-    package kanon_sql. Exit code 1 says that no generalization that meets the requirements
-    was found: nothing was written.
+    package kanon_sql. Exit code 1: no generalization that satisfies the requirements was
+    found, and nothing was written.
     """
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.dbt import dbt as run_dbt

@@ -11,11 +11,11 @@ __all__ = ["estimate"]
 
 @verb("kanon-sql pipeline estimate spec.yml -d clinic.duckdb", group="pipeline", scratch=True)
 def estimate(run: Session, spec_file: SpecFile) -> None:
-    """Ask the database what reading the source would cost.
+    """Show the database's estimate of the cost of reading the source.
 
-    Reads no row: asks for the plan of the statement that plan and anonymize begin with, and
-    shows the rows and bytes that the database expects. Their --max-bytes refuses a run that
-    would read more.
+    Reads no row: asks for the query plan of the first statement of plan and anonymize, and
+    shows the rows and bytes that the database expects. To limit a run, use their --set
+    max_bytes=SIZE.
     """
     from kanon_sql.verbs.estimate import estimate as run_estimate
 

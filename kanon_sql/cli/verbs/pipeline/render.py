@@ -36,7 +36,7 @@ def render(
             "--dialect",
             metavar="NAME",
             autocompletion=one_of(*DIALECTS),
-            help=f"The SQL dialect to write: {', '.join(DIALECTS)}. tsql is that of SQL Server.",
+            help=f"The SQL dialect to write: {', '.join(DIALECTS)}. tsql is SQL Server.",
         ),
     ] = "duckdb",
     node: Annotated[
@@ -47,14 +47,14 @@ def render(
             callback=listed,
             show_default=False,
             autocompletion=levels,
-            help="A level of the node whose SQL to show; for each quasi-identifier.",
+            help="The lattice node whose SQL to show: a level for each quasi-identifier.",
         ),
     ] = None,
 ) -> None:
     """Print the SQL of every stage, without a connection.
 
-    Shows what would run, in the dialect of your database: lookups, frequency set, the
-    query for a lattice node, the release and its verification. Nothing is executed.
+    Shows the statements in the dialect of your database: lookups, frequency set, the query
+    for a lattice node, the release and its verification. Executes nothing.
     """
     from kanon_sql.verbs.render import render as run_render
 

@@ -44,15 +44,15 @@ def schema(
         typer.Argument(
             metavar="NAME",
             autocompletion=one_of(*SPECS, *RESULTS),
-            help=f"A spec ({', '.join(SPECS)}), or what a verb prints with --format json ({', '.join(RESULTS)}; "
+            help=f"A spec ({', '.join(SPECS)}), or the JSON output of a command ({', '.join(RESULTS)}; "
             "result is that of plan, anonymize, check, release refresh and release apply).",
         ),
     ] = "spec",
 ) -> None:
     """Print the JSON Schema of a spec, or of a result.
 
-    Editors that know JSON Schema check a spec while you write it; programs that read
-    results can rely on theirs.
+    With it, an editor can check a spec while you write it, and a program can check the
+    results that it reads.
     """
     if name in RESULTS:
         from kanon_sql.report import json

@@ -28,18 +28,21 @@ def sqlmesh(
             "--table",
             metavar="TABLE",
             show_default=False,
-            help="A table with the columns of the audited model; the spec's release if not given.",
+            help="A table with the columns of the audited model; if not given, the spec's release.",
         ),
     ] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+        bool,
+        typer.Option(
+            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
+        ),
     ] = False,
 ) -> None:
     """Print the requirements of a spec as SQLMesh audits.
 
-    Each audit is a query that returns the classes which violate a requirement, as check
-    finds them: their sizes, no values. Asks the database for the types of the table's
-    columns and reads no row. Write the audits again when the spec or a type changes.
+    Each audit is a query that returns the classes that violate a requirement, as check finds
+    them: sizes, no values. Asks the database for the table's column types and reads no row.
+    Write the audits again when the spec or a type changes.
     """
     from kanon_sql.verbs.sqlmesh import audits
 

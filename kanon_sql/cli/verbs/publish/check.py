@@ -13,10 +13,9 @@ __all__ = ["check"]
 def check(run: Session, spec_file: SpecFile, fail_on_warning: FailOnWarning = False) -> None:
     """Compare published positions with the source.
 
-    The spec is that of publish positions. Publishes nothing and believes no manifest:
-    recomputes the release from the source, and compares it with the table that has the
-    release's name. Exit code 1 says that they differ, or what publish positions would say
-    of the source as it is now.
+    Takes the spec of publish positions. Recomputes the release from the source and compares it
+    with the published table; does not rely on the manifest and publishes nothing. Exit code 1:
+    they differ, or publish positions would fail with the current source.
     """
     from kanon_sql.verbs.cloak import cloak
 

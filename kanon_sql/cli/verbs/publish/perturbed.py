@@ -22,11 +22,11 @@ def perturbed(
     """Publish rows with perturbed values, and measure their risk.
 
     The spec is a perturbation spec: source, key, perturb, keep and linkage (kanon-sql
-    pipeline schema perturbed-spec). Values are changed by noise, rank swapping, data swapping or
-    PRAM; what that does to means, variances, correlations and frequencies is measured, and
-    how many rows record linkage by distance finds. No k-anonymity is claimed of such a
-    release. Exit code 1 says that linkage finds more than the spec allows, or that a
-    warning is an error: nothing was published.
+    pipeline schema perturbed-spec). Noise, rank swapping, data swapping or PRAM changes the values. The
+    result shows the effect on means, variances, correlations and frequencies, and how many
+    rows distance-based record linkage finds. Such a release is not k-anonymous. Exit code 1:
+    linkage finds more rows than the spec allows, or a warning is an error; nothing was
+    published.
     """
     from kanon_sql.verbs.perturb import perturb
 

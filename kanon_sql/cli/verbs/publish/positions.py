@@ -22,11 +22,10 @@ def positions(
     """Publish positions that k people share, or publish nothing.
 
     The spec is a positions spec: source, unit, position, time and k (kanon-sql pipeline
-    schema positions-spec). Every row gets the finest cell of a quad-tree and slice of time that
-    at least k people's rows are released with. Patterns of movement (LBQIDs) that the
-    spec names must be shared by k people too. Without a release in the spec the result
-    is only shown. Exit code 1 says that too many rows would be left out, that a pattern
-    exposes a person, or that a warning is an error: nothing was published.
+    schema positions-spec). Every row gets the finest quad-tree cell and time slice that rows of at
+    least k people share. k people must also share each movement pattern (LBQID) of the spec.
+    If the spec names no release, the result is only shown. Exit code 1: too many rows would
+    be left out, a pattern exposes a person, or a warning is an error; nothing was published.
     """
     from kanon_sql.verbs.cloak import cloak
 

@@ -20,11 +20,11 @@ def table(run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_w
     """Publish a table of counts or sums, or publish nothing.
 
     The spec is a table spec: source, dimensions, rules and protection (kanon-sql pipeline
-    schema table-spec). Sensitive cells are found by a threshold, (n,k) dominance, p-percent or
-    pq, and suppressed together with as many others as it takes, or rounded, and audited
-    against all that the margins tell; or categories are collapsed until no cell is
-    sensitive. Without a release in the spec the table is only shown. Exit code 1 says that
-    some cell could not be protected, or that a warning is an error: nothing was published.
+    schema table-spec). A threshold, (n,k) dominance, p-percent or pq rule finds the sensitive
+    cells. They are suppressed, with secondary cells, or rounded, and the result is audited
+    against all that the margins reveal; or categories are collapsed until no cell is
+    sensitive. If the spec names no release, the table is only shown. Exit code 1: a cell
+    could not be protected, or a warning is an error; nothing was published.
     """
     from kanon_sql.verbs.tabulate import tabulate
 

@@ -27,14 +27,17 @@ def apply(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The recoding, as a spec named it: recoding: {save_as: NAME}.",
+            help="The name of the saved recoding, from recoding: {save_as: NAME} in the spec.",
             show_default=False,
         ),
     ],
     source: Annotated[
         str | None,
         typer.Option(
-            "--source", metavar="TABLE", show_default=False, help="The new rows; the spec's source if not given."
+            "--source",
+            metavar="TABLE",
+            show_default=False,
+            help="The table of new rows; if not given, the spec's source.",
         ),
     ] = None,
     release: Annotated[
@@ -43,19 +46,19 @@ def apply(
             "--release",
             metavar="TABLE",
             show_default=False,
-            help="The table to publish; the spec's release if not given. Needed with --source.",
+            help="The table to publish; if not given, the spec's release. Required with --source.",
         ),
     ] = None,
     manifest: Manifest = None,
     fail_on_warning: FailOnWarning = False,
 ) -> None:
-    """Release new rows by a recoding that was kept, or nothing.
+    """Release new rows with a saved recoding, or publish nothing.
 
-    A spec with recoding: {save_as: NAME} leaves the levels or the classes of its release
-    beside it. New rows of the same columns get the labels of the class that covers them and
-    loses least; the release is verified as every other, by itself. Rows that no class
-    covers are suppressed, and so are rows of classes that would violate a requirement.
-    Exit code 1 says that these are more than the spec allows: nothing was published.
+    With recoding: {save_as: NAME} in the spec, anonymize saves the levels or the classes of
+    its release. Each new row gets the labels of the class that covers it with the least loss.
+    The new release is verified by itself, like every release. Rows that no class covers are
+    suppressed, as are rows of classes that would violate a requirement. Exit code 1: more rows
+    would be suppressed than the spec allows, and nothing was published.
     """
     from kanon_sql.verbs.apply import apply as run_apply
 

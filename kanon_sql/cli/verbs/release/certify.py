@@ -33,12 +33,17 @@ def certify(
             metavar="DIRECTORY",
             show_default=False,
             autocompletion=directories,
-            help="The directory to write: a new or an empty one, or that of a certificate, which is replaced.",
+            help="The directory to write: new, empty, or that of an earlier certificate, which is replaced.",
         ),
     ],
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="NAME", show_default=False, help="Who certifies, for the certificate to name."),
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            show_default=False,
+            help="The name of the certifying person or organization, for the certificate.",
+        ),
     ] = None,
     sign: Annotated[
         Path | None,
@@ -47,23 +52,24 @@ def certify(
             metavar="KEY",
             show_default=False,
             autocompletion=paths(".pem"),
-            help="Sign it with an Ed25519 private key, a PEM file without a password. Needs cryptography.",
+            help="Sign the certificate with this Ed25519 private key, a PEM file without a password. Needs "
+            "cryptography.",
         ),
     ] = None,
     whole_boundary: Annotated[
         bool,
         typer.Option(
             "--whole-boundary",
-            help="Also prove of every node of the lattice whether it satisfies, where the requirements allow it.",
+            help="Also prove for every lattice node whether it satisfies the requirements, if they allow such a proof.",
         ),
     ] = False,
 ) -> None:
-    """Certify a release: plain SQL, what it says, and a verifier.
+    """Certify a release: plain SQL, its results, and a verifier.
 
-    Writes into DIRECTORY everything an independent auditor needs: statements that measure the
-    release straight from the definitions, compare it with its source, and prove that no other
-    generalization is better; their results; and verify_certificate.py, which runs them again.
-    Creates tables of the session alone. The exit code is 1 if something does not hold.
+    Writes everything that an independent auditor needs into a directory: statements that
+    measure the release straight from the definitions, compare it with its source and prove
+    that no other generalization is better; their results; and verify_certificate.py, which
+    runs them again. Creates only temporary tables. Exit code 1: a claim does not hold.
     """
     from kanon_sql.verbs.certify import certify as run_certify
 

@@ -29,9 +29,9 @@ __all__ = ["evidence"]
     formats=EvidenceFormat,
     product="report",
     keys={
-        "external_is_sample": "true where the external table is a random sample of the population",
-        "zip_population": "a table of ZIP codes with the release's column of them",
-        "zip_people": "its column of how many people; each row is a person if not given",
+        "external_is_sample": "true if the external table is a random sample of the population",
+        "zip_population": "a table of ZIP codes; its ZIP column has the same name as the release's",
+        "zip_people": "the column of that table with the number of people; if not given, each row is a person",
     },
 )
 def evidence(
@@ -43,7 +43,7 @@ def evidence(
             "--table",
             metavar="TABLE",
             show_default=False,
-            help="The table to measure; the spec's release if not given.",
+            help="The table to measure; if not given, the spec's release.",
         ),
     ] = None,
     external: External = None,
@@ -56,7 +56,7 @@ def evidence(
             metavar="NAME,...",
             show_default=False,
             callback=listed,
-            help="Attacks that audit runs only on request.",
+            help="Attacks to add that run on request only.",
         ),
     ] = None,
     population: Population = None,
@@ -64,10 +64,9 @@ def evidence(
 ) -> None:
     """Measure a release and write a document for sign-off.
 
-    The release is checked, attacked and measured, read-only, and the figures are written in
-    the terms of those who ask for them (WP216, HIPAA Safe Harbor, EMA policy 0070, ISO/IEC
-    27559), to print and to sign. Exit code 1 says that a requirement is not met, or that an
-    attack goes beyond the requirements.
+    Checks, attacks and measures the release, read-only, and writes the figures in the terms of
+    WP216, HIPAA Safe Harbor, EMA policy 0070 and ISO/IEC 27559, to print and sign. Exit code
+    1: a requirement is not satisfied, or an attack exposes more than the requirements allow.
     """
     from kanon_sql.report.evidence import evidence_report
     from kanon_sql.verbs.evidence import evidence as measured

@@ -20,13 +20,13 @@ __all__ = ["ledger"]
 def ledger(
     run: Session,
     table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="The ledger's table, as the spec names it.")
+        str, typer.Argument(metavar="TABLE", help="The ledger's table, as named in the spec.")
     ] = "kanon_sql_ledger",
 ) -> None:
-    """List what was published, as a ledger records it.
+    """List the releases that a ledger records.
 
-    Specs that name a ledger enter every release into it, and anonymize refuses a release
-    that together with earlier ones breaks a requirement. Opens the database read-only.
+    If a spec names a ledger, anonymize records every release in it, and refuses a release
+    that violates a requirement together with earlier ones. Opens the database read-only.
     """
     from kanon_sql.verbs.ledger import ledger as run_ledger
 

@@ -29,7 +29,7 @@ def refresh(
             "--inserted",
             metavar="TABLE",
             show_default=False,
-            help="A table or query of new rows; those above the last watermark if not given.",
+            help="A table or query of new rows; if not given, the rows above the last watermark.",
         ),
     ] = None,
     deleted: Annotated[
@@ -47,22 +47,22 @@ def refresh(
             "--batch",
             metavar="NAME",
             show_default=False,
-            help="Idempotency key of these rows: rows of one name are added once.",
+            help="Idempotency key of this batch: a batch is added once.",
         ),
     ] = None,
     verify_all: Annotated[
-        bool, typer.Option("--verify-all", help="Examine the whole release, not only what is added.")
+        bool, typer.Option("--verify-all", help="Verify the whole release, not only the added rows.")
     ] = False,
     manifest: Manifest = None,
     fail_on_warning: FailOnWarning = False,
 ) -> None:
-    """Add new rows to a release that grows, and take rows out.
+    """Add new rows to a growing release, and remove rows from it.
 
-    A spec with state: {schema: ...} keeps what it takes beside its first release; increments:
-    {watermark: COLUMN} says which rows are new. What is added is verified as a release by
-    itself: a reader who subtracts one version from the next finds classes as safe as
-    those of a release. Rows that do not fit yet wait. Rows that left the source go in
-    classes of k. A changed row is in both tables.
+    The spec needs state: {schema: ...}, which keeps the data for later refreshes; increments:
+    {watermark: COLUMN} identifies new rows. The added rows are verified like a release of
+    their own, so a reader who compares two versions finds only classes that satisfy the
+    requirements. Rows that do not fit yet wait. Rows that left the source are removed in
+    classes of at least k. List a changed row in both --inserted and --deleted.
     """
     from kanon_sql.verbs.refresh import refresh as run_refresh
 
