@@ -29,7 +29,7 @@ from kanon_sql.spec.display import (
     Text,
     VerdictResult,
 )
-from kanon_sql.spec.hierarchy import TABLE_NAME, Hierarchy, QuasiIdentifier, table_name
+from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.load import label_text, read_yaml
 from kanon_sql.spec.m_invariance import (
@@ -71,7 +71,6 @@ __all__ = [
     "NO_SOURCE",
     "ON_REQUEST",
     "SIGNATURE_COLUMN",
-    "TABLE_NAME",
     "YEARS",
     "Aggregate",
     "CloakSpec",
@@ -124,6 +123,7 @@ __all__ = [
     "computed_faults",
     "did_you_mean",
     "differential_privacy_in",
+    "fields",
     "format_table_name",
     "is_csv",
     "label_text",
@@ -145,7 +145,6 @@ __all__ = [
     "rounding_digits",
     "secret_in",
     "sha256",
-    "table_name",
     "why_not_parted",
 ]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
-from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, integer, number, plain_number, text
+from kanon_sql.spec.checks import Check, Fault, Part, checked, chosen, fail, integer, number, plain_number, text
 
 __all__ = ["METHODS", "Protection", "Rules"]
 
@@ -26,15 +26,7 @@ def _percent(what: str, *, most: int = 100) -> Any:
             fail(f"expected {what} above 0 and up to {most}, with two digits after the point at most")
         return found
 
-    return checked(check)
-
-
-_SHARE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 100})
-
-
-def _whole(least: int, *, most: int | None = None, optional: bool = True) -> WithJsonSchema:
-    kinds = ["integer", "null"] if optional else "integer"
-    return WithJsonSchema({"type": kinds, "minimum": least} | ({} if most is None else {"maximum": most}))
+    return checked(Check(check, {"type": "number", "exclusiveMinimum": 0, "maximum": 100}))
 
 
 class Dominance(Part):
@@ -47,10 +39,10 @@ class Dominance(Part):
 
     expected: ClassVar[str] = "{n: 2, k: 75}"
 
-    n: Annotated[int, checked(integer("a number of contributors", 1)), _whole(1, most=5, optional=False)] = Field(
+    n: Annotated[int, checked(integer("a number of contributors", 1, 5))] = Field(
         description="How many of the largest contributors are added up."
     )
-    k: Annotated[Decimal, _percent("a percentage", most=100), _SHARE] = Field(
+    k: Annotated[Decimal, _percent("a percentage", most=100)] = Field(
         description="The percent of the total that they may make."
     )
 
@@ -71,8 +63,8 @@ class PriorPosterior(Part):
 
     expected: ClassVar[str] = "{p: 10, q: 50}"
 
-    p: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(description="How close an estimate must not come.")
-    q: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
+    p: Annotated[Decimal, _percent("a percentage")] = Field(description="How close an estimate must not come.")
+    q: Annotated[Decimal, _percent("a percentage")] = Field(
         description="How close every reader's estimate is beforehand."
     )
 
@@ -103,7 +95,7 @@ class Rules(Part):
         default=None, description="The least number of contributors of a cell.", ge=2
     )
     dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
-    p_percent: Annotated[Decimal | None, _percent("a percentage"), _SHARE] = Field(
+    p_percent: Annotated[Decimal | None, _percent("a percentage")] = Field(
         default=None, description="The p-percent rule."
     )
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
@@ -169,12 +161,12 @@ class Protection(Part):
 
     method: Annotated[
         Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"],
-        checked(choice("method of protection", METHODS)),
+        chosen("method of protection"),
     ] = Field(default="suppression", description="How sensitive cells are protected.")
     width: Annotated[int | None, checked(integer("a width", 1))] = Field(
         default=None, description="How wide the feasible interval of a sensitive count must be."
     )
-    percent: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
+    percent: Annotated[Decimal, _percent("a percentage")] = Field(
         default=Decimal(20),
         description="How far the bounds of a sensitive sum must be from it.",
         json_schema_extra={"default": 20},
@@ -185,9 +177,9 @@ class Protection(Part):
     seed: Annotated[int | None, checked(integer("a seed", 0))] = Field(
         default=None, description="A stated seed of random rounding."
     )
-    key_variable: Annotated[
-        str | None, checked(text("the name of an environment variable")), WithJsonSchema({"type": ["string", "null"]})
-    ] = Field(default=None, description="The environment variable with the key of random rounding.")
+    key_variable: Annotated[str | None, checked(text("the name of an environment variable"))] = Field(
+        default=None, description="The environment variable with the key of random rounding."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.fields import FieldInfo
 from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
@@ -36,18 +36,19 @@ __all__ = [
     "Part",
     "checked",
     "choice",
+    "chosen",
     "did_you_mean",
     "fail",
     "flag",
     "integer",
     "items",
     "kind",
-    "list_of",
     "number",
     "one_of",
     "or_null",
     "plain_number",
     "quote",
+    "shaped",
     "share",
     "text",
     "the_number",
@@ -185,6 +186,11 @@ class Check(Generic[T]):
         return self.run(value)
 
 
+def shaped(schema: Mapping[str, Any]) -> Callable[[Callable[[Any], T]], Check[T]]:
+    """A decorator of a function that checks a value: the JSON Schema of what passes it."""
+    return lambda run: Check(run, schema)
+
+
 @dataclass(frozen=True, eq=False)
 class checked:
     """An annotation: the check decides, and describes what passes; where it does not, the type does."""
@@ -227,18 +233,20 @@ def text(what: str) -> Check[str]:
     return Check(check, {"type": "string", "minLength": 1})
 
 
-def integer(what: str, least: int) -> Check[int]:
-    """A check for a whole number, ``least`` or more."""
+def integer(what: str, least: int, most: int | None = None) -> Check[int]:
+    """A check for a whole number from ``least`` on, up to ``most`` where there is such a bound."""
+    bound = {} if most is None else {"maximum": most}
 
     def check(value: object) -> int:
-        expected = f"expected {what}, a whole number of at least {least}"
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        expected = f"expected {what}, a whole number {bounds}"
         if not isinstance(value, int) or isinstance(value, bool):
             fail(f"{expected}, got {kind(value)}")
-        if not least <= value <= LARGEST:
+        if not least <= value <= (LARGEST if most is None else most):
             fail(f"{expected}, got {'one that is too large' if value > LARGEST else value_of(value)}")
         return value
 
-    return Check(check, {"type": "integer", "minimum": least})
+    return Check(check, {"type": "integer", "minimum": least, **bound})
 
 
 def value_of(value: int) -> str:
@@ -345,6 +353,24 @@ class Declared:
         return {"type": "string", "enum": list(self.register)}
 
 
+@dataclass(frozen=True, eq=False)
+class chosen:
+    """An annotation of a ``Literal``: one of its words, which an error lists."""
+
+    what: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        check = choice(self.what, _words_of(source))
+        return no_info_wrap_validator_function(lambda value, _: check(value), handler(source))
+
+
+def _words_of(source: Any) -> list[str]:
+    """The words of a ``Literal``, or of one that may also be None."""
+    if isinstance(source, str):
+        return [source]
+    return [word for argument in get_args(source) for word in _words_of(argument)]
+
+
 def items(what: str, check: Callable[[Any], T], least: int = 0) -> Check[tuple[T, ...]]:
     """A check for a list, each of its items by ``check``."""
 
@@ -361,11 +387,6 @@ def items(what: str, check: Callable[[Any], T], least: int = 0) -> Check[tuple[T
     each = getattr(check, "schema", None)
     some = {} if least == 0 else {"minItems": least}
     return Check(check_all, None if each is None else {"type": "array", "items": each, **some})
-
-
-def list_of(schema: Mapping[str, Any]) -> WithJsonSchema:
-    """The JSON Schema of a list that is not empty."""
-    return WithJsonSchema({"type": "array", "items": dict(schema), "minItems": 1})
 
 
 # --- Models --------------------------------------------------------------------------------

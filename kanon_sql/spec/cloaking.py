@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
+from kanon_sql.spec.checks import Fault, Part, checked, chosen, integer, items, text
+from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
@@ -44,12 +44,12 @@ class PersonalK(Part):
     expected: ClassVar[str] = "a whole number of at least 2, or {column: wanted_k, default: 5}"
 
     k: Annotated[int | None, checked(integer("k", 2))] = None
-    column: Annotated[
-        str | None, checked(text("a column name")), WithJsonSchema({"type": "string", "minLength": 1})
-    ] = Field(default=None, description="The column with the k of each row (personalized k-anonymity).")
-    default: Annotated[
-        int | None, checked(integer("a default", 1)), WithJsonSchema({"type": "integer", "minimum": 1})
-    ] = Field(default=None, description="The k of rows without one (NULL).")
+    column: ColumnName | None = Field(
+        default=None, description="The column with the k of each row (personalized k-anonymity)."
+    )
+    default: Annotated[int | None, checked(integer("a default", 1))] = Field(
+        default=None, description="The k of rows without one (NULL)."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -80,10 +80,6 @@ class PersonalK(Part):
     def to_dict(self) -> int | dict[str, Any]:
         """JSON that reads back as this k."""
         return self.k if self.k is not None else {"column": self.column, "default": self.default}
-
-
-_AXES = ("space", "time")
-_SETS = ("released", "present")
 
 
 class CloakSpec(Filed):
@@ -133,18 +129,15 @@ class CloakSpec(Filed):
         description="What the spec is of; write kind: positions."
     )
     source: Source = Field(description="The table or view of positions, {query: ...} or {file: ...}.")
-    release: Annotated[
-        tuple[str, ...] | None,
-        checked(table_name),
-    ] = Field(default=None, description="The table to publish.")
-    unit: Annotated[str, checked(text("a column name"))] = Field(description="The column that identifies a person.")
+    release: TableName | None = Field(default=None, description="The table to publish.")
+    unit: ColumnName = Field(description="The column that identifies a person.")
     position: Position = Field(description="The columns of the position, and their quad-tree.")
     time: Slices | None = Field(default=None, description="The column of time, and its slices.")
-    coarsen: Annotated[Literal["space", "time"], checked(choice("coarsen", _AXES))] = Field(
+    coarsen: Annotated[Literal["space", "time"], chosen("coarsen")] = Field(
         default="space", description="What is coarsened first."
     )
     k: PersonalK = Field(description="How many people each row is cloaked among, such as 5.")
-    anonymity_set: Annotated[Literal["released", "present"], checked(choice("anonymity set", _SETS))] = Field(
+    anonymity_set: Annotated[Literal["released", "present"], chosen("anonymity set")] = Field(
         default="released", description="Who counts: people with the very same label, or all who were there."
     )
     suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")

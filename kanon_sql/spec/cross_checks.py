@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from kanon_sql.spec.checks import Fault
 from kanon_sql.spec.computed import computed_faults
 from kanon_sql.spec.differential_privacy import differential_privacy_faults
-from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.fields import table_name
 from kanon_sql.spec.increments import state_faults
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.ledger import ledger_faults

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import Part, checked, choice, fail, text
+from kanon_sql.spec.checks import Part, checked, chosen, fail, shaped, text
 
 __all__ = ["CsvFormat", "is_csv"]
 
-_ENCODINGS, _DELIMITERS, _DECIMALS = ("utf-8", "utf-16", "latin-1"), (",", ";", "|", "tab"), ("comma", "point")
-_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
 _ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -25,6 +23,7 @@ def is_csv(file: object) -> bool:
 _DATES = text("a format of dates")
 
 
+@shaped({"type": "string", "minLength": 1})
 def _date_format(value: object) -> str:
     found = _DATES(value)
     if not (("%d" in found and "%m" in found) or "%b" in found or "%B" in found) or "%y" not in found.lower():
@@ -45,16 +44,16 @@ class CsvFormat(Part):
 
     expected: ClassVar[str] = "{encoding: latin-1, delimiter: ;, decimal: comma, dates: '%d/%m/%Y'}"
 
-    encoding: Annotated[Literal["utf-8", "utf-16", "latin-1"] | None, checked(choice("encoding", _ENCODINGS))] = Field(
+    encoding: Annotated[Literal["utf-8", "utf-16", "latin-1"] | None, chosen("encoding")] = Field(
         default=None, description="Of its text; utf-8 if not given."
     )
-    delimiter: Annotated[Literal[",", ";", "|", "tab"] | None, checked(choice("delimiter", _DELIMITERS))] = Field(
+    delimiter: Annotated[Literal[",", ";", "|", "tab"] | None, chosen("delimiter")] = Field(
         default=None, description="Between cells; found by DuckDB if not given."
     )
-    decimal: Annotated[Literal["comma", "point"] | None, checked(choice("decimal mark", _DECIMALS))] = Field(
+    decimal: Annotated[Literal["comma", "point"] | None, chosen("decimal mark")] = Field(
         default=None, description="What stands before the fraction of a number; a point if not given."
     )
-    dates: Annotated[str | None, checked(_date_format), _TEXT] = Field(
+    dates: Annotated[str | None, checked(_date_format)] = Field(
         default=None, description="The form of dates as strptime has it, such as %d/%m/%Y; found if not given."
     )
 

@@ -12,18 +12,19 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import (
     Fault,
     Faults,
     Part,
     checked,
-    choice,
+    chosen,
     did_you_mean,
     fail,
     integer,
     kind,
+    shaped,
     text,
     the_number,
 )
@@ -77,9 +78,6 @@ class Total(Part):
     )
 
 
-_SCORES = ("precision", "loss", "discernibility", "average_class_size", "entropy", "classification")
-
-
 class LevelSearch(Part):
     """How the levels are chosen where the spec does not fix them: by the exponential mechanism.
 
@@ -96,7 +94,7 @@ class LevelSearch(Part):
     )
     score: Annotated[
         Literal["precision", "loss", "discernibility", "average_class_size", "entropy", "classification"],
-        checked(choice("score", _SCORES)),
+        chosen("score"),
     ] = Field(default="precision", description="What makes levels likelier.")
     classify: Annotated[
         str | None,
@@ -115,6 +113,7 @@ class LevelSearch(Part):
             yield Fault(("classify",), f"the score {value.score} tells no column; leave it out", True)
 
 
+@shaped({"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 0}})
 def _levels(value: object) -> dict[str, int]:
     """The fixed level of each quasi-identifier."""
     if not isinstance(value, Mapping):
@@ -124,11 +123,6 @@ def _levels(value: object) -> dict[str, int]:
     found = {str(name): faults.attempt((name,), check, level) for name, level in value.items()}
     faults.finish()
     return {name: level for name, level in found.items() if level is not None}
-
-
-_LEVELS_SCHEMA = WithJsonSchema(
-    {"type": ["object", "null"], "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 0}}
-)
 
 
 class DifferentialPrivacyRequirement(Requirement):
@@ -162,7 +156,7 @@ class DifferentialPrivacyRequirement(Requirement):
     delta: Annotated[float, _delta("delta")] = Field(
         description="The probability of exceptions; choose it far below one over the number of rows."
     )
-    generalization: Annotated[dict[str, int] | None, checked(_levels), _LEVELS_SCHEMA] = Field(
+    generalization: Annotated[dict[str, int] | None, checked(_levels)] = Field(
         default=None, description="The level of every quasi-identifier, chosen without looking at the rows."
     )
     search: LevelSearch | None = Field(

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, fail, flag, integer, items, kind, text
+from kanon_sql.spec.checks import Check, Fault, Faults, Part, checked, fail, integer, items, kind, text
+from kanon_sql.spec.fields import Flag
 from kanon_sql.spec.hierarchy import QuasiIdentifier
 
 __all__ = ["Dimension", "parse_dimensions"]
@@ -56,10 +57,10 @@ class Dimension(Part):
     hierarchy: QuasiIdentifier = Field(
         default=QuasiIdentifier(), description="The groups of its values; the values themselves by default."
     )
-    levels: Annotated[tuple[int, ...], checked(_levels), WithJsonSchema(_LEVELS)] = Field(
+    levels: Annotated[tuple[int, ...], checked(Check(_levels, _LEVELS))] = Field(
         default=(0,), description="The levels of the hierarchy that have cells."
     )
-    total: Annotated[bool, checked(flag)] = Field(default=True, description="Whether there is a total.")
+    total: Flag = Field(default=True, description="Whether there is a total.")
 
     @classmethod
     def written(cls, value: Any) -> Any:

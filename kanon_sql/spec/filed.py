@@ -11,6 +11,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, fail
+from kanon_sql.spec.checks import kind as kind_of
 from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.kinds import KINDS, only_kind
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
@@ -24,7 +25,9 @@ def first_version(kind: str) -> Any:
     """A check for the number of a format's only version."""
 
     def check(value: object) -> int:
-        if value != 1 or isinstance(value, bool):
+        if not isinstance(value, int) or isinstance(value, bool):
+            fail(f"expected version 1, got {kind_of(value)}")
+        if value != 1:
             fail(f"this version of kanon_sql reads {kind}s of version 1 only; expected version: 1")
         return 1
 

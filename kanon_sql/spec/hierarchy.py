@@ -12,25 +12,11 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.declared import HIERARCHIES
-from kanon_sql.spec.checks import (
-    Check,
-    Fault,
-    Faults,
-    Part,
-    checked,
-    choice,
-    fail,
-    integer,
-    items,
-    text,
-    the_number,
-)
-from kanon_sql.spec.computed import FORMS
-from kanon_sql.spec.names import parse_table_name
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, chosen, fail, integer, kind, text, the_number
 from kanon_sql.spec.positions import Point
 from kanon_sql.spec.release_year import RELEASE_YEAR
 
-__all__ = ["TABLE_NAME", "Hierarchy", "QuasiIdentifier", "table_name"]
+__all__ = ["Hierarchy", "QuasiIdentifier", "hierarchies_by_column"]
 
 
 class Hierarchy(Part):
@@ -134,30 +120,7 @@ def _kinds() -> dict[str, type[Hierarchy]]:
 # --- Checks --------------------------------------------------------------------------------
 
 
-def _table_name(value: object) -> tuple[str, ...]:
-    """A table name: text as :func:`parse_table_name` reads it, or a list of one to three parts."""
-    if isinstance(value, list | tuple):
-        if not 1 <= len(value) <= 3:
-            fail(f"expected a table name of one to three parts, got {len(value)}")
-        return items("name parts", text("a part of a table name"))(value)
-    return parse_table_name(text("a table name")(value))
-
-
-TABLE_NAME: dict[str, Any] = {
-    "anyOf": [
-        {"type": "string", "minLength": 1},
-        {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": 3},
-    ]
-}
-"""The JSON Schema of a table name."""
-
-table_name = Check(_table_name, TABLE_NAME)
-"""A check for the name of a table or view."""
-
-
 # --- The model -----------------------------------------------------------------------------
-
-_PARENTS = ("one", "several")
 
 
 class QuasiIdentifier(Part):
@@ -169,7 +132,7 @@ class QuasiIdentifier(Part):
     expected: ClassVar[str] = "a quasi-identifier, such as {intervals: [5, 10]}"
 
     hierarchy: SkipJsonSchema[Hierarchy] = Field(description="The hierarchy.")
-    parents: Annotated[Literal["one", "several"], checked(choice("kind of parents", _PARENTS))] = Field(
+    parents: Annotated[Literal["one", "several"], chosen("kind of parents")] = Field(
         default="one",
         description="Of file and table: whether a value may have several parents, a row each; subtree chooses one.",
     )
@@ -180,7 +143,7 @@ class QuasiIdentifier(Part):
         int | None,
         checked(integer("a level", 0)),
     ] = Field(default=None, description="The highest level that may be chosen; the top by default.")
-    as_: Annotated[Literal["text", "bounds", "midpoint", "number"], checked(choice("form", FORMS))] = Field(
+    as_: Annotated[Literal["text", "bounds", "midpoint", "number"], chosen("form")] = Field(
         default="text",
         alias="as",
         description="What is released: the label; its bounds or midpoint beside it; or the number itself, at level 0.",
@@ -234,8 +197,8 @@ class QuasiIdentifier(Part):
         kinds = [key for key in given if key in known]
         for key in kinds[1:]:
             yield Fault((key,), f"one kind of hierarchy is allowed, and {kinds[0]!r} is given already", True)
-        for name, kind in known.items():
-            for key in kind.model_fields:
+        for name, declared in known.items():
+            for key in declared.model_fields:
                 if key in given and name not in given:
                     yield Fault((key,), f"{key!r} belongs to {name!r}, which this hierarchy does not have", True)
         takers = [name for name, kind in known.items() if kind.takes_parents]
@@ -299,9 +262,9 @@ class QuasiIdentifier(Part):
         own = {key: item for key, item in schema["properties"].items() if key != "hierarchy"}
         schema.pop("required", None)
         kinds, of_kinds, needs = _kinds(), dict[str, Any](), dict[str, list[str]]()
-        for name, kind in kinds.items():
-            of_kinds |= kind.schema_in(handler)
-            needs |= {key: [name] for key in kind.model_fields if key != name}
+        for name, declared in kinds.items():
+            of_kinds |= declared.schema_in(handler)
+            needs |= {key: [name] for key in declared.model_fields if key != name}
         schema["properties"] = {**of_kinds, **own}
         none_given: dict[str, Any] = {"not": {"anyOf": [{"required": [key]} for key in kinds]}}
         schema["oneOf"] = [none_given, *({"required": [key]} for key in kinds)]
@@ -320,3 +283,18 @@ def _limits(value: QuasiIdentifier) -> Iterator[Fault]:
     for key, level in (("minimum_level", low), ("maximum_level", high)):
         if top is not None and level is not None and level > top:
             yield Fault((key,), f"{key} {level} is above the top, which is level {top}")
+
+
+def hierarchies_by_column(value: object) -> dict[str, QuasiIdentifier]:
+    """Check columns and their hierarchies, and find all faults at once."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of column names to hierarchies, got {kind(value)}")
+    if not value:
+        fail("expected at least one quasi-identifier, got an empty mapping")
+    faults = Faults()
+    found = {}
+    for name, written in value.items():
+        if faults.attempt((name,), text("a column name"), name) is not None:
+            found[name] = faults.attempt((name,), QuasiIdentifier.model_validate, written)
+    faults.finish()
+    return {name: checked for name, checked in found.items() if checked is not None}

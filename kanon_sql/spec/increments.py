@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, text
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, chosen, did_you_mean, shaped
+from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
 from kanon_sql.spec.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 __all__ = ["IncrementOptions", "StateSchema", "state_faults"]
 
 
+@shaped(
+    {
+        "anyOf": [
+            *TABLE_NAME["anyOf"],
+            {
+                "type": "object",
+                "properties": {"schema": TABLE_NAME},
+                "required": ["schema"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+)
 def _state_schema(value: object) -> tuple[str, ...]:
     """The schema that a spec names, by itself or as ``{schema: NAME}``."""
     if not isinstance(value, Mapping):
@@ -38,28 +51,8 @@ def _state_schema(value: object) -> tuple[str, ...]:
     return found
 
 
-StateSchema = Annotated[
-    tuple[str, ...] | None,
-    checked(_state_schema),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                *TABLE_NAME["anyOf"],
-                {
-                    "type": "object",
-                    "properties": {"schema": TABLE_NAME},
-                    "required": ["schema"],
-                    "additionalProperties": False,
-                },
-                {"type": "null"},
-            ]
-        }
-    ),
-]
+StateSchema = Annotated[tuple[str, ...] | None, checked(_state_schema)]
 """Where what later refreshes need is kept between runs, as sensitive as the source: a schema, by its name parts."""
-
-
-_POLICIES = ("hold", "coarsen", "research")
 
 
 class IncrementOptions(Part):
@@ -75,12 +68,9 @@ class IncrementOptions(Part):
 
     expected: ClassVar[str] = "{watermark: day, on_drift: hold}"
 
-    watermark: Annotated[
-        str | None,
-        checked(text("a column name")),
-    ] = Field(default=None, description="The column that is larger in every later row.")
-    on_drift: Annotated[Literal["hold", "coarsen", "research"], checked(choice("reaction to drift", _POLICIES))] = (
-        Field(default="hold", description="What to do when more rows would wait than may be suppressed.")
+    watermark: ColumnName | None = Field(default=None, description="The column that is larger in every later row.")
+    on_drift: Annotated[Literal["hold", "coarsen", "research"], chosen("reaction to drift")] = Field(
+        default="hold", description="What to do when more rows would wait than may be suppressed."
     )
 
 

@@ -13,6 +13,7 @@ from kanon_sql.spec.checks import (
     integer,
     text,
 )
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     ABOUT_COLUMNS,
     Columns,
@@ -52,9 +53,7 @@ class KAnonymityRequirement(Requirement):
         "2002). It promises nothing about sensitive values: all of a class may have the same."
     )
 
-    k: Annotated[int | None, checked(integer("k", 1))] = Field(
-        default=None, description="The size of the smallest equivalence class."
-    )
+    k: K | None = Field(default=None, description="The size of the smallest equivalence class.")
     column: Annotated[
         str | None,
         checked(text("the name of a column with the k of each row")),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, choice
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.checks import Fault, Part, chosen
+from kanon_sql.spec.fields import TABLE_NAME, TableName
 from kanon_sql.spec.names import folded
 from kanon_sql.spec.requirement import LISTED
 
@@ -30,12 +30,10 @@ class LedgerOptions(Part):
 
     expected: ClassVar[str] = "{table: kanon_sql_ledger, on_conflict: refuse} or the table's name"
 
-    table: Annotated[tuple[str, ...], checked(table_name)] = Field(
-        description="The table that records what was published."
+    table: TableName = Field(description="The table that records what was published.")
+    on_conflict: Annotated[Literal["refuse", "coarsen"], chosen("reaction to a conflict")] = Field(
+        default="refuse", description="What to do when the releases together break a requirement."
     )
-    on_conflict: Annotated[
-        Literal["refuse", "coarsen"], checked(choice("reaction to a conflict", ("refuse", "coarsen")))
-    ] = Field(default="refuse", description="What to do when the releases together break a requirement.")
 
     @classmethod
     def written(cls, value: Any) -> Any:

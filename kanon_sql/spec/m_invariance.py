@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, quote
-from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.fields import TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import (
@@ -73,7 +73,7 @@ class MInvarianceRequirement(Requirement):
     m: Annotated[int, checked(integer("m", 2))] = Field(
         description="How many rows a class has at least, all with different sensitive values."
     )
-    history: Annotated[tuple[str, ...], checked(table_name)] = Field(
+    history: TableName = Field(
         description="The table beside the release that remembers who was released with which values."
     )
 

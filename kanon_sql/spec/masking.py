@@ -7,23 +7,23 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import (
     Fault,
     Faults,
     Part,
     checked,
-    choice,
+    chosen,
     fail,
-    flag,
     integer,
-    items,
     kind,
     number,
+    shaped,
     text,
     the_number,
 )
+from kanon_sql.spec.fields import ColumnNames, Flag
 from kanon_sql.spec.load import label_text
 
 __all__ = ["METHODS", "Masking", "Noise", "Pram", "RankSwap", "Swap", "parse_maskings"]
@@ -35,28 +35,10 @@ MOST_DECIMALS = 9
 MOST_CATEGORIES = 200
 """Categories of a transition matrix; each pair of them has a probability."""
 
-_MATRIX = WithJsonSchema(
-    {
-        "type": ["object", "null"],
-        "minProperties": 2,
-        "additionalProperties": {
-            "type": "object",
-            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
-        },
-    }
-)
-
 
 def _share(what: str, *, one: bool = False) -> Any:
     end = "and up to 1" if one else "and below 1"
     return checked(the_number(f"{what} above 0 {end}", above=0, most=1 if one else None, below=None if one else 1))
-
-
-def _decimals(value: object) -> int:
-    found = integer("a number of digits", 0)(value)
-    if found > MOST_DECIMALS:
-        fail(f"expected at most {MOST_DECIMALS} digits after the point")
-    return found
 
 
 class Noise(Part):
@@ -74,14 +56,12 @@ class Noise(Part):
     share: Annotated[float, _share("a share", one=True)] = Field(
         description="The standard deviation of the noise, as a share of the column's own, or that of the factor."
     )
-    variant: Annotated[
-        Literal["additive", "multiplicative"], checked(choice("variant of noise", ("additive", "multiplicative")))
-    ] = Field(default="additive", description="Whether noise is added, or is a factor.")
-    decimals: Annotated[
-        int | None,
-        checked(_decimals),
-        WithJsonSchema({"type": ["integer", "null"], "minimum": 0, "maximum": MOST_DECIMALS}),
-    ] = Field(default=None, description="Digits after the point of what is released.")
+    variant: Annotated[Literal["additive", "multiplicative"], chosen("variant of noise")] = Field(
+        default="additive", description="Whether noise is added, or is a factor."
+    )
+    decimals: Annotated[int | None, checked(integer("a number of digits after the point", 0, MOST_DECIMALS))] = Field(
+        default=None, description="Digits after the point of what is released."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -119,10 +99,7 @@ class Swap(Part):
     expected: ClassVar[str] = "{share: 0.1, within: [region]}"
 
     share: Annotated[float, _share("a share", one=True)] = Field(description="The probability that a row takes part.")
-    within: Annotated[
-        tuple[str, ...],
-        checked(items("column names", text("a column name"))),
-    ] = Field(default=(), description="Columns in which the two rows of an exchange agree.")
+    within: ColumnNames = Field(default=(), description="Columns in which the two rows of an exchange agree.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -130,6 +107,16 @@ class Swap(Part):
         return {"share": value} if isinstance(value, int | float | Decimal) else value
 
 
+@shaped(
+    {
+        "type": "object",
+        "minProperties": 2,
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+        },
+    }
+)
 def _matrix(value: object) -> dict[str, dict[str, Decimal]]:
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of each category to the probabilities of all, got {kind(value)}")
@@ -174,12 +161,10 @@ class Pram(Part):
         float | None,
         _share("a probability"),
     ] = Field(default=None, description="The probability that a value is left alone.")
-    matrix: Annotated[dict[str, dict[str, Decimal]] | None, checked(_matrix), _MATRIX] = Field(
+    matrix: Annotated[dict[str, dict[str, Decimal]] | None, checked(_matrix)] = Field(
         default=None, description="Instead: category -> category -> probability."
     )
-    invariant: Annotated[bool, checked(flag)] = Field(
-        default=True, description="Whether expected frequencies stay those of the source."
-    )
+    invariant: Flag = Field(default=True, description="Whether expected frequencies stay those of the source.")
 
     @classmethod
     def written(cls, value: Any) -> Any:

@@ -6,22 +6,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, WithJsonSchema
+from pydantic import Field, PrivateAttr
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec.checks import Fault, checked, choice, items, text
+from kanon_sql.spec.checks import Fault, checked, chosen, integer, items
 from kanon_sql.spec.computed import ComputedColumn, computed_columns
 from kanon_sql.spec.cross_checks import faults_between
 from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_in,
 )
-from kanon_sql.spec.filed import Filed, redacted_source
-from kanon_sql.spec.hierarchy import QuasiIdentifier, table_name
+from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
+from kanon_sql.spec.filed import Filed, first_version, redacted_source
+from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
-from kanon_sql.spec.keys import ColumnNames, hierarchies_by_column, only_version
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.load import read_mapping
@@ -33,7 +33,7 @@ from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
 from kanon_sql.spec.release_file import STREAM, ReleaseFile, apart, together
 from kanon_sql.spec.release_view import GuardedView
-from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, a_year, this_year
+from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, this_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
@@ -102,23 +102,19 @@ class Spec(Filed):
         "keep_unique": "warnings say what becomes of each; write warnings: {nearly_unique_kept: error}, warn or allow",
     }
 
-    version: Annotated[Literal[1], checked(only_version)] = Field(description="The version of this format, 1.")
+    version: Annotated[Literal[1], checked(first_version("spec"))] = Field(description="The version of this format, 1.")
     kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
         default="release", description="What the spec is of: rows to release."
     )
     source: Source = Field(
         default_factory=lambda: NO_SOURCE, description="The table or view to anonymize, {query: ...} or {file: ...}."
     )
-    release: Annotated[
-        tuple[str, ...] | None,
-        checked(table_name),
-    ] = Field(default=None, description="The table to publish, {file: ...} or {view: ...}.")
+    release: TableName | None = Field(default=None, description="The table to publish, {file: ...} or {view: ...}.")
     release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
     release_view: GuardedView | None = Field(default=None, description="The view to publish.")
-    unit: Annotated[
-        str | None,
-        checked(text("a column name")),
-    ] = Field(default=None, description="The column that identifies a person, to protect persons and not rows.")
+    unit: ColumnName | None = Field(
+        default=None, description="The column that identifies a person, to protect persons and not rows."
+    )
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(hierarchies_by_column)] = Field(
         description="The columns to generalize, each with its hierarchy.", min_length=1
@@ -139,15 +135,14 @@ class Spec(Filed):
     utility: Utility | None = Field(default=None, description="Measure how well a column can be told from the release.")
     nulls: Annotated[
         Literal["value", "suppress", "error"],
-        checked(choice("treatment of NULL", ("value", "suppress", "error"))),
+        chosen("treatment of NULL"),
     ] = Field(default="value", description="What NULL in a quasi-identifier is.")
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
     state: StateSchema = Field(default=None, description="The schema that keeps what a refresh needs.")
     increments: IncrementOptions | None = Field(default=None, description="How a refresh knows new rows.")
     release_year: Annotated[
         int | None,
-        checked(a_year),
-        WithJsonSchema({"type": ["integer", "null"], "minimum": YEARS[0], "maximum": YEARS[1]}),
+        checked(integer("a year", *YEARS)),
     ] = Field(
         default=None, description="The year that release_year means in sql: hierarchies; the current one by default."
     )

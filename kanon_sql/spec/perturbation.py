@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, WithJsonSchema
+from pydantic import Field, PrivateAttr
 
-from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
+from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, share
+from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.kinds import only_kind
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
@@ -24,12 +24,6 @@ from kanon_sql.spec.sections import Source
 from kanon_sql.spec.warning_options import NamedWarnings
 
 __all__ = ["PerturbSpec"]
-
-_COLUMNS = Annotated[
-    tuple[str, ...],
-    checked(items("column names", text("a column name"))),
-    WithJsonSchema({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}}),
-]
 
 _NEVER = (
     "values under 'perturb' are untrue, and a release of them is never called k-anonymous: that true, coarser values "
@@ -49,7 +43,7 @@ class Linkage(Part):
 
     expected: ClassVar[str] = "{columns: [age], rows: 1000, most: 0.05}"
 
-    columns: _COLUMNS = Field(default=(), description="The columns whose true values are known; all by default.")
+    columns: ColumnNames = Field(default=(), description="The columns whose true values are known; all by default.")
     rows: Annotated[int, checked(integer("a number of rows", 1))] = Field(
         default=1000, description="How many released rows are looked at."
     )
@@ -99,18 +93,13 @@ class PerturbSpec(Filed):
         description="What the spec is of; write kind: perturbed."
     )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
-    release: Annotated[
-        tuple[str, ...] | None,
-        checked(table_name),
-    ] = Field(default=None, description="The table to publish.")
-    key: Annotated[str, checked(text("a column name"))] = Field(
-        description="The column with another value in every row; it is not released."
-    )
+    release: TableName | None = Field(default=None, description="The table to publish.")
+    key: ColumnName = Field(description="The column with another value in every row; it is not released.")
     key_variable: KeyVariable = None
     perturb: Annotated[dict[str, Masking], checked(parse_maskings)] = Field(
         description="The columns whose values are made untrue, each with its method.", min_length=1
     )
-    keep: _COLUMNS = Field(default=(), description="Columns that are released as they are.")
+    keep: ColumnNames = Field(default=(), description="Columns that are released as they are.")
     linkage: Linkage = Field(default=Linkage(), description="How the risk is measured.")
     warnings: NamedWarnings = Field(default=NamedWarnings(), description="What becomes of each warning.")
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import checked, text, the_number
-from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.requirement import Requirement
 
@@ -32,7 +32,7 @@ Significance = Annotated[
 ABOUT_FRACTION = "Instead of a population table: the share of its population that is in the source, for an estimate."
 
 
-Population = Annotated[tuple[str, ...], checked(table_name)]
+Population = TableName
 
 
 ABOUT_POPULATION = "The population table: the quasi-identifiers of all the persons among which an attacker searches."
@@ -41,7 +41,7 @@ ABOUT_POPULATION = "The population table: the quasi-identifiers of all the perso
 class OfPopulation(Requirement):
     """A requirement that compares with a population."""
 
-    person: Annotated[str | None, checked(text("a column name"))] = Field(
+    person: ColumnName | None = Field(
         default=None,
         description="The population's column that identifies a person; the unit if it has that column, else each row "
         "is a person.",

@@ -8,24 +8,24 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import (
     Fault,
     Faults,
     Part,
     checked,
-    choice,
+    chosen,
     fail,
-    flag,
     integer,
     items,
     kind,
     number,
     plain_number,
     quote,
-    text,
+    shaped,
 )
+from kanon_sql.spec.fields import ColumnName, ColumnPair, Flag
 
 __all__ = ["DAY", "Element", "Lbqid", "Point", "Position", "Slices", "parse_lbqids"]
 
@@ -41,9 +41,8 @@ MOST_DIGITS = 10
 FARTHEST = 10**15
 """Coordinates in units of their last digit stay below, where every engine computes exactly."""
 
-_NAME = {"type": "string", "minLength": 1}
 
-
+@shaped({"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4})
 def _box(value: object) -> tuple[Decimal, ...]:
     found = items("numbers", number("a coordinate"))(value)
     if len(found) != 4:
@@ -53,14 +52,8 @@ def _box(value: object) -> tuple[Decimal, ...]:
     return found
 
 
-_BOX = WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4})
-
-
-def _two_columns(value: object) -> tuple[str, ...]:
-    found = items("column names", text("a column name"))(value)
-    if len(found) != 2 or found[0] == found[1]:
-        fail("expected the names of two columns, such as [x, y]")
-    return found
+Box = Annotated[tuple[Decimal, ...], checked(_box)]
+"""An area: x from, y from, x to, y to; half-open."""
 
 
 class Position(Part):
@@ -77,26 +70,18 @@ class Position(Part):
 
     expected: ClassVar[str] = "{columns: [x, y], bounds: [0, 0, 1024, 1024], depth: 10}"
 
-    columns: Annotated[
-        tuple[str, ...],
-        checked(_two_columns),
-        WithJsonSchema({"type": "array", "items": _NAME, "minItems": 2, "maxItems": 2}),
-    ] = Field(description="The columns of a position, two numbers.")
-    bounds: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
-        description="The whole area: x from, y from, x to, y to."
+    columns: ColumnPair = Field(description="The columns of a position, two numbers.")
+    bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
+    depth: Annotated[int, checked(integer("a depth", 1, DEEPEST))] = Field(
+        description="How often the area is halved both ways for the finest cells."
     )
-    depth: Annotated[
-        int,
-        checked(integer("a depth", 1)),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": DEEPEST}),
-    ] = Field(description="How often the area is halved both ways for the finest cells.")
-    coarsest: Annotated[
-        int, checked(integer("a depth", 0)), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": DEEPEST})
-    ] = Field(default=0, description="The depth of the coarsest cells; 0 is the whole area.")
-    neighbours: Annotated[bool, checked(flag)] = Field(
+    coarsest: Annotated[int, checked(integer("a depth", 0, DEEPEST))] = Field(
+        default=0, description="The depth of the coarsest cells; 0 is the whole area."
+    )
+    neighbours: Flag = Field(
         default=False, description="Whether a cell and a neighbour of the same parent are tried before their parent."
     )
-    outside: Annotated[Literal["refuse", "suppress"], checked(choice("outside", ("refuse", "suppress")))] = Field(
+    outside: Annotated[Literal["refuse", "suppress"], chosen("outside")] = Field(
         default="refuse", description="What happens to rows without a position and time inside the bounds."
     )
 
@@ -105,9 +90,7 @@ class Position(Part):
         """A depth that there is, and cells whose edges are exact decimals."""
         if value is None:
             return
-        if value.depth > DEEPEST:
-            yield Fault(("depth",), f"expected at most {DEEPEST} halvings")
-        elif value.coarsest > value.depth:
+        if value.coarsest > value.depth:
             yield Fault(("coarsest",), f"the coarsest cells are not finer than the finest, of depth {value.depth}")
         elif value.digits is None:
             yield _inexact_edges(value.depth)
@@ -157,10 +140,9 @@ def digits_of(numbers: tuple[Decimal, ...], within: tuple[Decimal, ...]) -> int 
     return None
 
 
+@shaped({"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": DEEPEST}, "minItems": 1})
 def _depths(value: object) -> tuple[int, ...]:
-    found = items("depths", integer("a depth", 1), least=1)(value)
-    if found[0] > DEEPEST:
-        fail(f"expected at most {DEEPEST} halvings")
+    found = items("depths", integer("a depth", 1, DEEPEST), least=1)(value)
     if any(coarse >= fine for fine, coarse in pairwise(found)):
         fail("expected depths from fine to coarse, such as [10, 8, 6]")
     return found
@@ -178,22 +160,12 @@ class Point(Part):
 
     expected: ClassVar[str] = "{columns: [lon, lat], bounds: [0, 0, 1024, 1024], depths: [10, 8, 6]}"
 
-    columns: Annotated[
-        tuple[str, ...],
-        checked(_two_columns),
-        WithJsonSchema({"type": "array", "items": _NAME, "minItems": 2, "maxItems": 2}),
-    ] = Field(description="The columns of a point, two numbers.")
-    bounds: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
-        description="The whole area: x from, y from, x to, y to."
+    columns: ColumnPair = Field(description="The columns of a point, two numbers.")
+    bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
+    depths: Annotated[tuple[int, ...], checked(_depths)] = Field(
+        description="How often the area is halved both ways, per level, from fine to coarse."
     )
-    depths: Annotated[
-        tuple[int, ...],
-        checked(_depths),
-        WithJsonSchema(
-            {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": DEEPEST}, "minItems": 1}
-        ),
-    ] = Field(description="How often the area is halved both ways, per level, from fine to coarse.")
-    outside: Annotated[Literal["refuse", "suppress"], checked(choice("outside", ("refuse", "suppress")))] = Field(
+    outside: Annotated[Literal["refuse", "suppress"], chosen("outside")] = Field(
         default="refuse", description="What happens to rows without a point inside the bounds."
     )
 
@@ -227,6 +199,14 @@ class Point(Part):
         }
 
 
+@shaped(
+    {
+        "anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+        ]
+    }
+)
 def _widths(value: object) -> tuple[int, ...]:
     if isinstance(value, int) and not isinstance(value, bool):
         value = [value]
@@ -249,21 +229,12 @@ class Slices(Part):
 
     expected: ClassVar[str] = "{column: at, widths: [60, 3600, 86400]}"
 
-    column: Annotated[str, checked(text("a column name"))] = Field(
+    column: ColumnName = Field(
         description="The column of time: a date, a timestamp without time zone, or whole seconds."
     )
-    widths: Annotated[
-        tuple[int, ...],
-        checked(_widths),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": "integer", "minimum": 1},
-                    {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
-                ]
-            }
-        ),
-    ] = Field(description="The widths of slices in seconds, each a multiple of the one before.")
+    widths: Annotated[tuple[int, ...], checked(_widths)] = Field(
+        description="The widths of slices in seconds, each a multiple of the one before."
+    )
     origin: Annotated[int, checked(integer("a time in seconds since 1970", 0))] = Field(
         default=0, description="Where a slice of every width begins, in seconds since 1970."
     )
@@ -290,6 +261,7 @@ def _time_of_day(value: object) -> int:
     return seconds
 
 
+@shaped({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2})
 def _between(value: object) -> tuple[int, ...]:
     found = items("times of day", _time_of_day)(value)
     if len(found) != 2 or found[0] >= found[1]:
@@ -311,14 +283,10 @@ class Element(Part):
 
     expected: ClassVar[str] = "{area: [0, 0, 4, 4], between: ['07:00', '09:00']}"
 
-    area: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
-        description="The area: x from, y from, x to, y to."
+    area: Box = Field(description="The area: x from, y from, x to, y to.")
+    between: Annotated[tuple[int, ...], checked(_between)] = Field(
+        description="The time of the day, from and until, such as ['07:00', '09:00']."
     )
-    between: Annotated[
-        tuple[int, ...],
-        checked(_between),
-        WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
-    ] = Field(description="The time of the day, from and until, such as ['07:00', '09:00'].")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this element."""
@@ -347,19 +315,17 @@ class Lbqid(Part):
     elements: Annotated[
         tuple[Element, ...], checked(_elements), Field(description="What happens on a day, in this order.")
     ]
-    days: Annotated[
-        int, checked(integer("a number of days", 1)), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 7})
-    ] = Field(default=1, description="On how many days of a week.")
-    weeks: Annotated[int, checked(integer("a number of weeks", 1))] = Field(default=1, description="In how many weeks.")
-    weekdays: Annotated[bool, checked(flag)] = Field(
-        default=False, description="Whether only Mondays to Fridays count."
+    days: Annotated[int, checked(integer("a number of days", 1, 7))] = Field(
+        default=1, description="On how many days of a week."
     )
+    weeks: Annotated[int, checked(integer("a number of weeks", 1))] = Field(default=1, description="In how many weeks.")
+    weekdays: Flag = Field(default=False, description="Whether only Mondays to Fridays count.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """Days that a week has."""
-        if value is not None and value.days > (5 if value.weekdays else 7):
-            yield Fault(("days",), f"a week has {'five weekdays' if value.weekdays else 'seven days'}")
+        """Weekdays that a week has."""
+        if value is not None and value.weekdays and value.days > 5:
+            yield Fault(("days",), "a week has five weekdays")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this pattern."""

@@ -19,6 +19,7 @@ from kanon_sql.spec.checks import (
     Part,
     checked,
     choice,
+    chosen,
     did_you_mean,
     fail,
     kind,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_DIGITS", "Aggregate", "Recoding", "RecodingOptions", "parse_recoding", "recoding", "variants"]
 
-_STARTS = ("top", "optimum", "both")
 _AGGREGATES = ("mean", "median", "mode")
 
 MOST_DIGITS = 10
@@ -277,7 +277,7 @@ class RecodingOptions(Part):
         default=None,
         description="For local and subtree: the columns that are released as ranges of their values, not as labels.",
     )
-    start: Annotated[Literal["top", "optimum", "both"] | None, checked(choice("start", _STARTS))] = Field(
+    start: Annotated[Literal["top", "optimum", "both"] | None, chosen("start")] = Field(
         default=None,
         description="For local and kk: where to begin, at the highest levels or with the full-domain optimum.",
     )

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError
 
-from kanon_sql.spec.checks import Fault, Part, checked, fail, kind, text
-from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.checks import Fault, Part, checked, fail, kind, shaped, text
+from kanon_sql.spec.fields import table_name
 from kanon_sql.spec.release_view import AS_VIEW_KEY
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _PATTERNS = "*?["
 """Who reads a file by a name with one of these gets all files that fit."""
 
 
+@shaped({"type": "string", "minLength": 1})
 def _file(value: object) -> str:
     name = text("a file name")(value)
     if name == STREAM:
@@ -53,7 +54,7 @@ class ReleaseFile(Part):
 
     expected: ClassVar[str] = "a table name, {file: ...} or {view: ...}"
 
-    file: Annotated[str, checked(_file), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
+    file: Annotated[str, checked(_file)] = Field(
         description="The Parquet or CSV file to publish; - for standard output."
     )
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, flag
-from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.checks import Check, Fault, Part, checked, flag
+from kanon_sql.spec.fields import TableName
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -34,10 +34,8 @@ class GuardedView(Part):
 
     expected: ClassVar[str] = "{view: NAME, accept_sequence_risk: true}"
 
-    view: Annotated[tuple[str, ...], checked(table_name)] = Field(
-        description="The view to create: generalized and suppressed whenever it is read."
-    )
-    accept_sequence_risk: Annotated[bool, checked(flag), WithJsonSchema({"const": True})] = Field(
+    view: TableName = Field(description="The view to create: generalized and suppressed whenever it is read.")
+    accept_sequence_risk: Annotated[bool, checked(Check(flag, {"const": True}))] = Field(
         default=False,
         description="Accept that readers can compare what the view shows before and after a change; must be true.",
     )

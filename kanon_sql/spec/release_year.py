@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.spec.checks import Fault, fail, kind
+from kanon_sql.spec.checks import Fault
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["RELEASE_YEAR", "YEARS", "a_year", "names_release_year", "release_year_faults", "this_year"]
+__all__ = ["RELEASE_YEAR", "YEARS", "names_release_year", "release_year_faults", "this_year"]
 
 RELEASE_YEAR = "release_year"
 """The name that stands for the year."""
@@ -25,16 +25,6 @@ YEARS = (1900, 2999)
 """The years that a release may be of."""
 
 _NAMED = re.compile(rf"\b{RELEASE_YEAR}\b", re.IGNORECASE)
-
-
-def a_year(value: object) -> int:
-    """Check a year that a release may be of."""
-    first, last = YEARS
-    if not isinstance(value, int) or isinstance(value, bool):
-        fail(f"expected a year from {first} to {last}, got {kind(value)}")
-    if not first <= value <= last:
-        fail(f"expected a year from {first} to {last}")
-    return value
 
 
 def this_year() -> int:

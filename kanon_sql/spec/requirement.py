@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import GetJsonSchemaHandler, WithJsonSchema
+from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import (
-    Fault,
-    Part,
-    checked,
-    choice,
-    did_you_mean,
-    flag,
-    items,
-    quote,
-    text,
-)
+from kanon_sql.spec.checks import Fault, Part, checked, chosen, did_you_mean, items, quote, shaped, text
+from kanon_sql.spec.fields import Flag
 
 __all__ = [
     "ABOUT_ATTRIBUTE",
@@ -42,12 +33,11 @@ Attribute = Annotated[
 ]
 ABOUT_ATTRIBUTE = "The sensitive attribute that it protects."
 
-Reference = Annotated[
-    Literal["original", "release"], checked(choice("reference distribution", ("original", "release")))
-]
+Reference = Annotated[Literal["original", "release"], chosen("reference distribution")]
 ABOUT_REFERENCE = "The distribution to compare with."
 
 
+@shaped({"anyOf": [{"type": "string"}, {"type": "integer"}]})
 def _value(value: object) -> str:
     """A value of a column, as text: how the database writes it."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -57,12 +47,9 @@ def _value(value: object) -> str:
     return text("a value of the attribute")(value)
 
 
-_ITEM = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
-
 Values = Annotated[
     tuple[str, ...] | None,
     checked(items("values", _value, least=1)),
-    WithJsonSchema({"anyOf": [{"type": "array", "items": _ITEM, "minItems": 1}, {"type": "null"}]}),
 ]
 """Values of a sensitive attribute, as the database writes them as text."""
 
@@ -71,7 +58,7 @@ Columns = Annotated[
     checked(items("quasi-identifiers", text("a column name"), least=1)),
 ]
 ABOUT_COLUMNS = "Group by these quasi-identifiers alone; all of them by default."
-Others = Annotated[bool, checked(flag)]
+Others = Flag
 ABOUT_OTHERS = "The other sensitive attributes count as quasi-identifiers too."
 
 

@@ -12,27 +12,14 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
-    WithJsonSchema,
     model_serializer,
 )
 from pydantic_core import CoreSchema
 
 from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
-from kanon_sql.spec.checks import (
-    Check,
-    Declared,
-    Fault,
-    Part,
-    checked,
-    choice,
-    fail,
-    flag,
-    integer,
-    share,
-    text,
-)
+from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
-from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
@@ -40,8 +27,6 @@ __all__ = ["NO_SOURCE", "SearchOptions", "Source", "Suppression"]
 
 
 # --- Source --------------------------------------------------------------------------------
-
-_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
 
 
 class Source(Part):
@@ -58,13 +43,13 @@ class Source(Part):
 
     expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
 
-    table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
-    query: Annotated[str | None, checked(text("a query")), _TEXT] = None
-    file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
+    table: TableName | None = None
+    query: Annotated[str | None, checked(text("a query"))] = None
+    file: FileName | None = None
     csv: CsvFormat | None = Field(
         default=None, description="How a CSV file is written: encoding, delimiter, decimal mark, dates."
     )
-    count_versions: Annotated[bool, checked(flag)] = Field(
+    count_versions: Flag = Field(
         default=False, description="Versions of a row count as rows, where a table has several of them."
     )
 
@@ -152,7 +137,7 @@ class Suppression(Part):
     max_share: Annotated[float | None, checked(Check(_max_share, _SHARE.schema))] = Field(
         default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0."
     )
-    style: Annotated[Literal["drop", "mask"], checked(choice("suppression style", ("drop", "mask")))] = Field(
+    style: Annotated[Literal["drop", "mask"], chosen("suppression style")] = Field(
         default="drop", description="Leave suppressed rows out, or keep them at the top values."
     )
 
@@ -189,18 +174,6 @@ class Suppression(Part):
         """The most rows that may be suppressed out of ``rows``; exact, rounded down."""
         key, limit = self.limit
         return int(limit) if key == "max_rows" else floor(Fraction(Decimal(str(limit))) * rows)
-
-
-_AGGREGATES = ("sum", "arithmetic_mean", "geometric_mean", "maximum", "rank")
-_PREFERENCES = (
-    "minimum_suppression",
-    "minimum_absolute_distance",
-    "minimum_relative_distance",
-    "maximum_distribution",
-)
-
-
-_VARIANTS = ("basic", "super_roots", "cube")
 
 
 class SearchOptions(Part):
@@ -240,14 +213,12 @@ class SearchOptions(Part):
     )
     aggregate: Annotated[
         Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
-        checked(choice("aggregate", _AGGREGATES)),
+        chosen("aggregate"),
     ] = Field(default=None, description="How the losses of the columns become one value; the metric's own by default.")
     gs_factor: Annotated[float, checked(share("gs_factor"))] = Field(
         default=0.5, description="Below 0.5 suppression costs less, above it generalization does."
     )
-    monotone: Annotated[bool, checked(flag)] = Field(
-        default=False, description="Leave out of the metric what suppression costs."
-    )
+    monotone: Flag = Field(default=False, description="Leave out of the metric what suppression costs.")
     prefer: Annotated[
         Literal[
             "minimum_suppression",
@@ -255,12 +226,12 @@ class SearchOptions(Part):
             "minimum_relative_distance",
             "maximum_distribution",
         ],
-        checked(choice("preference criterion", _PREFERENCES)),
+        chosen("preference criterion"),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
-    variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
-        Field(default="basic", description="For incognito: which frequency sets it prepares.")
+    variant: Annotated[Literal["basic", "super_roots", "cube"], chosen("variant of incognito")] = Field(
+        default="basic", description="For incognito: which frequency sets it prepares."
     )
-    distance_vectors: Annotated[bool, checked(flag)] = Field(
+    distance_vectors: Flag = Field(
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0))] = Field(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.spec.checks import (
     LARGEST,
@@ -24,9 +24,11 @@ from kanon_sql.spec.checks import (
     kind,
     number,
     plain_number,
+    shaped,
     text,
     the_number,
 )
+from kanon_sql.spec.fields import ColumnName
 from kanon_sql.spec.positions import MOST_DIGITS
 from kanon_sql.spec.secret import KeyVariable, derived_key, secret_in
 
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 
+@shaped({"type": "number", "exclusiveMinimum": 0})
 def _base(value: object) -> Decimal:
     found = number("a base")(value)
     if found <= 0:
@@ -75,9 +78,7 @@ class SampleStep(Part):
         float,
         checked(the_number("a fraction above 0 and below 1", above=0, below=1)),
     ] = Field(description="The probability that a row or a person is drawn.")
-    by: Annotated[str | None, checked(text("a column name"))] = Field(
-        default=None, description="The column whose values are drawn; the unit by default."
-    )
+    by: ColumnName | None = Field(default=None, description="The column whose values are drawn; the unit by default.")
     key_variable: KeyVariable = None
 
 
@@ -92,9 +93,7 @@ class ColumnStep(Part):
 
     expected: ClassVar[str] = "{round: 5, bottom: 10, top: 90}"
 
-    round: Annotated[
-        Decimal | None, checked(_base), WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0})
-    ] = Field(default=None, description="Round to multiples of this.")
+    round: Annotated[Decimal | None, checked(_base)] = Field(default=None, description="Round to multiples of this.")
     bottom: Annotated[Decimal | None, checked(number("the end of bottom coding"))] = Field(
         default=None, description="This and everything below is one label."
     )

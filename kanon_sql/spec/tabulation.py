@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, WithJsonSchema
+from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import Fault, checked, choice, text
+from kanon_sql.spec.checks import Check, Fault, checked, chosen
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
+from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
-from kanon_sql.spec.hierarchy import table_name
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
@@ -75,26 +75,21 @@ class TableSpec(Filed):
         description="What the spec is of; write kind: table."
     )
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
-    release: Annotated[
-        tuple[str, ...] | None,
-        checked(table_name),
-    ] = Field(default=None, description="The table to publish.")
-    unit: Annotated[str | None, checked(text("a column name"))] = Field(
-        default=None, description="The column that identifies a contributor."
-    )
-    measure: Annotated[str | None, checked(text("a column name"))] = Field(
+    release: TableName | None = Field(default=None, description="The table to publish.")
+    unit: ColumnName | None = Field(default=None, description="The column that identifies a contributor.")
+    measure: ColumnName | None = Field(
         default=None, description="The column of whole numbers to add up, for a table of sums."
     )
-    weight: Annotated[str | None, checked(text("a column name"))] = Field(
+    weight: ColumnName | None = Field(
         default=None, description="The column of a sample's weights, whole numbers, for a table of estimates."
     )
-    count: Annotated[Literal["rows", "persons"] | None, checked(choice("count", ("rows", "persons")))] = Field(
+    count: Annotated[Literal["rows", "persons"] | None, chosen("count")] = Field(
         default=None, description="What a table of counts counts."
     )
     dimensions: Annotated[dict[str, Dimension], checked(parse_dimensions)] = Field(
         description="The columns that the table is broken down by.", min_length=1
     )
-    tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(linked_tables), WithJsonSchema(TABLES)] = Field(
+    tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(Check(linked_tables, TABLES))] = Field(
         default=None, description="The dimensions of each of several tables that are protected together."
     )
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
-from kanon_sql.spec.checks import Part, checked, fail, integer, text
+from kanon_sql.spec.checks import Part, checked, integer
+from kanon_sql.spec.fields import ColumnName
 
 __all__ = ["Utility"]
 
 MOST_FOLDS = 10
-
-
-def _folds(value: object) -> int:
-    found = integer("a number of folds", 2)(value)
-    if found > MOST_FOLDS:
-        fail(f"expected 2 to {MOST_FOLDS} folds, got {found}")
-    return found
 
 
 class Utility(Part):
@@ -30,9 +24,7 @@ class Utility(Part):
 
     expected: ClassVar[str] = "{classify: diagnosis}"
 
-    classify: Annotated[str, checked(text("a column name"))] = Field(
-        description="The column that is told from the quasi-identifiers."
-    )
-    folds: Annotated[int, checked(_folds), WithJsonSchema({"type": "integer", "minimum": 2, "maximum": MOST_FOLDS})] = (
-        Field(default=5, description="How many times a part of the rows is held out.")
+    classify: ColumnName = Field(description="The column that is told from the quasi-identifiers.")
+    folds: Annotated[int, checked(integer("a number of folds", 2, MOST_FOLDS))] = Field(
+        default=5, description="How many times a part of the rows is held out."
     )

@@ -7,15 +7,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Part, checked, choice
+from kanon_sql.spec.checks import Part, chosen
 
 __all__ = ["CloakWarnings", "Handling", "NamedWarnings", "WarningOptions"]
 
 Handling = Literal["error", "warn", "allow"]
 Graded = Literal["by_share", "error", "warn", "allow"]
 
-_Handling = Annotated[Handling, checked(choice("handling", ("error", "warn", "allow")))]
-_Graded = Annotated[Graded, checked(choice("handling", ("by_share", "error", "warn", "allow")))]
+_Handling = Annotated[Handling, chosen("handling")]
+_Graded = Annotated[Graded, chosen("handling")]
 
 
 def _warning(description: str) -> Any:

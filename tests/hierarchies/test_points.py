@@ -426,7 +426,7 @@ def test_what_cannot_go_with_a_point_is_refused(changes: dict[str, Any], words: 
         ({"depths": []}, "expected a list of at least 1 depths"),
         ({"depths": [3, 3]}, "expected depths from fine to coarse"),
         ({"depths": [1, 2]}, "expected depths from fine to coarse"),
-        ({"depths": [21]}, "expected at most 20 halvings"),
+        ({"depths": [21]}, "from 1 to 20, got 21"),
         ({"depths": [2, 0]}, "expected a depth"),
         ({"outside": "keep"}, "outside"),
         ({"outside": "suppress"}, "add nulls: suppress"),

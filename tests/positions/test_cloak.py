@@ -457,7 +457,7 @@ def test_statements_are_bounded_by_the_depth(
         ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 8], "depth": 3}}, "got 3 numbers"),
         ({"position": {"columns": ["x", "y"], "bounds": [8, 0, 0, 8], "depth": 3}}, "both ends above the beginnings"),
         ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 1, 1], "depth": 12}}, "more than 10 digits"),
-        ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 21}}, "at most 20 halvings"),
+        ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 21}}, "from 1 to 20, got 21"),
         ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "coarsest": 4}}, "not finer than"),
         ({"time": {"column": "t", "widths": [60, 90]}}, "each a multiple of the one before"),
         ({"time": {"column": "t", "widths": [60, 60]}}, "each a multiple of the one before"),

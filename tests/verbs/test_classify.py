@@ -244,7 +244,7 @@ def test_few_rows_have_no_accuracy(database: Database) -> None:
 def test_refused(database: Database) -> None:
     assert any("is a quasi-identifier" in said for said in refusals(**{**BASE, "utility": {"classify": "age"}}))
     assert any("is not released" in said for said in refusals(**{**BASE, "utility": {"classify": "nobody"}}))
-    assert any("2 to 10 folds" in said for said in refusals(**{**BASE, "utility": {"classify": "sick", "folds": 11}}))
+    assert any("2 to 10, got 11" in text for text in refusals(**{**BASE, "utility": {"classify": "sick", "folds": 11}}))
     database.table("people", COLUMNS, [(n % 4, "ab"[n % 2], "xy"[n // 2 % 2], n) for n in range(80)])
     for changes, words in (
         ({"recoding": "forest"}, "several labels"),

@@ -288,9 +288,9 @@ def test_a_spec_that_was_loaded_last_year_is_loaded_once_more(
     ("expression", "year", "problem"),
     [
         ("x <= 1936", 2026, "names release_year, so this year changes nothing"),
-        ("x <= release_year", "soon", "expected a year from 1900 to 2999, got text"),
-        ("x <= release_year", True, "expected a year from 1900 to 2999"),
-        ("x <= release_year", 26, "expected a year from 1900 to 2999"),
+        ("x <= release_year", "soon", "expected a year, a whole number from 1900 to 2999, got text"),
+        ("x <= release_year", True, "expected a year, a whole number from 1900 to 2999"),
+        ("x <= release_year", 26, "expected a year, a whole number from 1900 to 2999"),
     ],
 )
 def test_years_that_are_none(expression: str, year: Any, problem: str) -> None:

@@ -13,7 +13,7 @@ from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies.kind import Kind
-from kanon_sql.spec.checks import Faults, checked, choice, items, list_of
+from kanon_sql.spec.checks import Faults, checked, choice, items, shaped
 from kanon_sql.sql import Sql, render
 
 __all__ = ["DatesHierarchy"]
@@ -24,6 +24,7 @@ _UNITS = ("day", "month", "quarter", "year", "decade", "century")
 _YEARS = {"decade": 10, "century": 100}
 
 
+@shaped({"type": "array", "items": {"type": "string", "enum": list(_UNITS)}, "minItems": 1})
 def _units(value: object) -> tuple[str, ...]:
     units = items("date units", choice("date unit", _UNITS), least=1)(value)
     faults = Faults()
@@ -44,9 +45,7 @@ class DatesHierarchy(Kind):
     bounds: ClassVar[Literal["numbers", "dates"] | None] = "dates"
     assumed_type: ClassVar[tuple[str, str]] = ("DATE", "date")
 
-    dates: Annotated[tuple[str, ...], checked(_units), list_of({"type": "string", "enum": list(_UNITS)})] = Field(
-        description="Date units per level, getting coarser."
-    )
+    dates: Annotated[tuple[str, ...], checked(_units)] = Field(description="Date units per level, getting coarser.")
 
     @property
     def height(self) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.files import read_hierarchy
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.spec import Origin, redact_location
-from kanon_sql.spec.checks import checked, text
+from kanon_sql.spec.fields import FileName
 
 __all__ = ["FileHierarchy"]
 
@@ -28,9 +28,7 @@ class FileHierarchy(Kind):
     holds_labels: ClassVar[bool] = True
     takes_parents: ClassVar[bool] = True
 
-    file: Annotated[str, checked(text("a file name")), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
-        description="A file in ARX's format: value;level 1;...;top."
-    )
+    file: FileName = Field(description="A file in ARX's format: value;level 1;...;top.")
 
     @property
     def height(self) -> None:

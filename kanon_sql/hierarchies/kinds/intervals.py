@@ -17,7 +17,7 @@ from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
 from kanon_sql.spec import MOST_DIGITS
-from kanon_sql.spec.checks import Fault, Faults, checked, choice, items, list_of, number, plain_number
+from kanon_sql.spec.checks import Fault, Faults, checked, chosen, items, number, plain_number, shaped
 from kanon_sql.sql import Relation, Sql, render
 
 __all__ = ["IntervalsHierarchy"]
@@ -28,6 +28,7 @@ LARGEST_UNITS = 10**17
 _NUMERIC = ("integer", "decimal", "float")
 
 
+@shaped({"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1})
 def _widths(value: object) -> tuple[Decimal, ...]:
     widths = items("interval widths", number("an interval width"), least=1)(value)
     faults = Faults()
@@ -58,8 +59,8 @@ class IntervalsHierarchy(Kind):
     bounds: ClassVar[Literal["numbers", "dates"] | None] = "numbers"
     assumed_type: ClassVar[tuple[str, str]] = ("DECIMAL", "decimal")
 
-    intervals: Annotated[tuple[Decimal, ...], checked(_widths), list_of({"type": "number", "exclusiveMinimum": 0})] = (
-        Field(description="Interval widths per level; each a multiple of the one before.")
+    intervals: Annotated[tuple[Decimal, ...], checked(_widths)] = Field(
+        description="Interval widths per level; each a multiple of the one before."
     )
     origin: Annotated[Decimal, checked(number("an origin"))] = Field(
         default=Decimal(0),
@@ -72,7 +73,7 @@ class IntervalsHierarchy(Kind):
     top: Annotated[Decimal | None, checked(number("a top"))] = Field(
         default=None, description="Top coding: this and everything above is one group."
     )
-    labels: Annotated[Literal["plain", "sortable"], checked(choice("kind of labels", ("plain", "sortable")))] = Field(
+    labels: Annotated[Literal["plain", "sortable"], chosen("kind of labels")] = Field(
         default="plain", description="Of intervals: sortable pads them with zeros, so that they sort as numbers do."
     )
 

@@ -10,12 +10,13 @@ from pydantic import Field
 from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind
-from kanon_sql.spec.checks import Faults, checked, integer, items, list_of
+from kanon_sql.spec.checks import Faults, checked, integer, items, shaped
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PrefixHierarchy"]
 
 
+@shaped({"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1})
 def _lengths(value: object) -> tuple[int, ...]:
     lengths = items("prefix lengths", integer("a prefix length", 1), least=1)(value)
     faults = Faults()
@@ -38,7 +39,7 @@ class PrefixHierarchy(Kind):
     build_by: ClassVar[str | None] = "characters kept"
     drawn: ClassVar[bool] = True
 
-    prefix: Annotated[tuple[int, ...], checked(_lengths), list_of({"type": "integer", "minimum": 1})] = Field(
+    prefix: Annotated[tuple[int, ...], checked(_lengths)] = Field(
         description="Characters kept per level, getting fewer; the rest is masked."
     )
 

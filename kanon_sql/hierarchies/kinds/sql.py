@@ -11,7 +11,7 @@ from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind, clipped
 from kanon_sql.spec import names_release_year, redact_sql
-from kanon_sql.spec.checks import checked, items, list_of, text
+from kanon_sql.spec.checks import checked, items, text
 from kanon_sql.sql import Sql, level_expression
 
 __all__ = ["SqlHierarchy"]
@@ -35,7 +35,6 @@ class SqlHierarchy(Kind):
     sql: Annotated[
         tuple[str, ...],
         checked(items("SQL expressions", text("an SQL expression"), least=1)),
-        list_of({"type": "string", "minLength": 1}),
     ] = Field(description="An SQL expression per level over the value x.")
 
     _year: int | None = PrivateAttr(default=None)

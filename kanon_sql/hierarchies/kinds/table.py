@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.kind import Kind
-from kanon_sql.spec import TABLE_NAME, format_table_name, table_name
-from kanon_sql.spec.checks import checked
+from kanon_sql.spec import format_table_name
+from kanon_sql.spec.fields import TableName
 
 __all__ = ["TableHierarchy"]
 
@@ -40,9 +40,7 @@ class TableHierarchy(Kind):
     )
     needs_database: ClassVar[str | None] = "its rows are in the database; leave --values out and name the database"
 
-    table: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
-        description="A hierarchy table in the database: the value, then a column per level."
-    )
+    table: TableName = Field(description="A hierarchy table in the database: the value, then a column per level.")
 
     @property
     def height(self) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.kind import Kind, clipped
 from kanon_sql.spec import Origin, label_text, sha256
-from kanon_sql.spec.checks import Faults, Loc, checked, fail, kind
+from kanon_sql.spec.checks import Check, Faults, Loc, checked, fail, kind
 
 __all__ = ["TreeHierarchy"]
 
@@ -164,8 +164,8 @@ class TreeHierarchy(Kind):
     holds_labels: ClassVar[bool] = True
     in_spec: ClassVar[bool] = True
 
-    tree: Annotated[Mapping[str, Any], checked(_parsed), WithJsonSchema({"type": "object", "minProperties": 1})] = (
-        Field(description="A nested mapping, the most general labels outermost.")
+    tree: Annotated[Mapping[str, Any], checked(Check(_parsed, {"type": "object", "minProperties": 1}))] = Field(
+        description="A nested mapping, the most general labels outermost."
     )
 
     @property

@@ -13,7 +13,8 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked, integer, the_number
+from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -55,7 +56,7 @@ class AlphaKAnonymityRequirement(Requirement):
         float,
         checked(the_number("alpha, above 0 and below 1", above=0, below=1)),
     ] = Field(description="The largest share of a class that one sensitive value may have.")
-    k: Annotated[int, checked(integer("k", 1))] = Field(description="The size of the smallest equivalence class.")
+    k: K = Field(description="The size of the smallest equivalence class.")
     values: Values = Field(default=None, description="The sensitive values to protect; all by default.")
 
     @property

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec import format_table_name, table_name
-from kanon_sql.spec.checks import Fault, checked, share, text, the_number
+from kanon_sql.spec import format_table_name
+from kanon_sql.spec.checks import Fault, checked, share, the_number
+from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -56,17 +57,13 @@ class BayesOptimalRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    background: Annotated[
-        tuple[str, ...] | None,
-        checked(table_name),
-    ] = Field(
+    background: TableName | None = Field(
         default=None,
         description="A table that the attacker knows: quasi-identifiers as in the source, attribute, maybe a weight.",
     )
-    weight: Annotated[
-        str | None,
-        checked(text("a column name")),
-    ] = Field(default=None, description="The background's column of weights or probabilities; its rows by default.")
+    weight: ColumnName | None = Field(
+        default=None, description="The background's column of weights or probabilities; its rows by default."
+    )
     delta: Annotated[float | None, checked(_inside("delta"))] = Field(
         default=None, description="No person's value is believed with more than 1 - delta, unless it was before."
     )

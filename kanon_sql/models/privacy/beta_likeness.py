@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec.checks import checked, choice, the_number
+from kanon_sql.spec.checks import checked, chosen, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -51,9 +51,9 @@ class BetaLikenessRequirement(Requirement):
     beta: Annotated[float, checked(the_number("beta, above 0", above=0))] = Field(
         description="The largest relative gain in frequency allowed."
     )
-    variant: Annotated[
-        Literal["basic", "enhanced"], checked(choice("variant of beta-likeness", ("basic", "enhanced")))
-    ] = Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
+    variant: Annotated[Literal["basic", "enhanced"], chosen("variant of beta-likeness")] = Field(
+        default="enhanced", description="Enhanced also bounds the gain of frequent values."
+    )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
 
 

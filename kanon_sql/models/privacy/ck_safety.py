@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked, fail, integer, the_number
+from kanon_sql.spec.checks import checked, integer, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -20,27 +20,10 @@ from kanon_sql.spec.requirement import (
 )
 from kanon_sql.sql import Sql, render
 
-__all__ = ["ABOUT_BELIEF", "Belief", "CKSafetyModel", "CKSafetyRequirement", "pieces", "up_to"]
+__all__ = ["ABOUT_BELIEF", "Belief", "CKSafetyModel", "CKSafetyRequirement"]
 
 MOST_IMPLICATIONS = 10
 """What a class is measured by grows with the number of ways to write k + 1 as a sum: 56 for 10, and 1,002 for 21."""
-
-
-def up_to(what: str, most: int) -> Callable[[object], int]:
-    """A check for a whole number from 0 to ``most``."""
-
-    def check(value: object) -> int:
-        found = integer(what, 0)(value)
-        if found > most:
-            fail(f"expected {what}, at most {most}, got {found}")
-        return found
-
-    return check
-
-
-def pieces(most: int) -> WithJsonSchema:
-    """A whole number from 0 to ``most``, in a schema."""
-    return WithJsonSchema({"type": "integer", "minimum": 0, "maximum": most})
 
 
 Belief = Annotated[
@@ -80,8 +63,8 @@ class CKSafetyRequirement(Requirement):
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     c: Belief = Field(description=ABOUT_BELIEF)
-    k: Annotated[int, checked(up_to("k, a number of implications", MOST_IMPLICATIONS)), pieces(MOST_IMPLICATIONS)] = (
-        Field(description="How many implications (if one person has this, another has that) an attacker may know.")
+    k: Annotated[int, checked(integer("k, a number of implications", 0, MOST_IMPLICATIONS))] = Field(
+        description="How many implications (if one person has this, another has that) an attacker may know."
     )
 
     @property

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec.checks import Fault, checked, choice, the_number
+from kanon_sql.spec.checks import Fault, checked, choice, chosen, shaped, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -23,6 +23,7 @@ from kanon_sql.spec.requirement import (
 __all__ = ["EpsilonPrivacyModel", "EpsilonPrivacyRequirement"]
 
 
+@shaped({"anyOf": [{"type": "number", "minimum": 1}, {"const": "infinite"}]})
 def _stubbornness(value: object) -> float | str:
     if isinstance(value, str):
         return choice("stubbornness: a number of at least 1, or", ("infinite",))(value)
@@ -66,11 +67,10 @@ class EpsilonPrivacyRequirement(Requirement):
     stubbornness: Annotated[
         float | Literal["infinite"],
         checked(_stubbornness),
-        WithJsonSchema({"anyOf": [{"type": "number", "minimum": 1}, {"const": "infinite"}]}),
     ] = Field(description="How many persons the attacker's prior belief is worth (the paper's sigma), or infinite.")
-    prior: Annotated[
-        Literal["any", "uniform", "reference"], checked(choice("prior", ("any", "uniform", "reference")))
-    ] = Field(default="any", description="What the attacker believes of the values before the release.")
+    prior: Annotated[Literal["any", "uniform", "reference"], chosen("prior")] = Field(
+        default="any", description="What the attacker believes of the values before the release."
+    )
     reference: Reference = Field(default="original", description="For a prior. " + ABOUT_REFERENCE)
 
     @property

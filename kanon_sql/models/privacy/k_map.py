@@ -11,7 +11,8 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec.checks import Fault, checked, choice, integer
+from kanon_sql.spec.checks import Fault, chosen
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.population import (
     ABOUT_FRACTION,
     ABOUT_POPULATION,
@@ -26,8 +27,6 @@ from kanon_sql.spec.requirement import (
 )
 
 __all__ = ["KMapModel", "KMapRequirement"]
-
-_SIZES = ("zero_truncated_poisson", "poisson")
 
 
 class KMapRequirement(OfPopulation):
@@ -64,15 +63,13 @@ class KMapRequirement(OfPopulation):
     not_certified: ClassVar[str] = "it counts the persons of a population table under each class"
 
     population: Population | None = Field(default=None, description=ABOUT_POPULATION)
-    k: Annotated[int, checked(integer("k", 1))] = Field(
-        description="The fewest persons of the population that a row may stand for."
-    )
+    k: K = Field(description="The fewest persons of the population that a row may stand for.")
     sampling_fraction: SamplingFraction = Field(default=None, description=ABOUT_FRACTION)
-    estimator: Annotated[
-        Literal["zero_truncated_poisson", "poisson"] | None, checked(choice("estimator of class sizes", _SIZES))
-    ] = Field(
-        default=None,
-        description="For an estimate: how many rows the source has of a class; zero_truncated_poisson by default.",
+    estimator: Annotated[Literal["zero_truncated_poisson", "poisson"] | None, chosen("estimator of class sizes")] = (
+        Field(
+            default=None,
+            description="For an estimate: how many rows the source has of a class; zero_truncated_poisson by default.",
+        )
     )
     significance: Significance = Field(
         default=None,

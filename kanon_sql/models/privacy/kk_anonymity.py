@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec.checks import Fault, checked, choice, integer
+from kanon_sql.spec.checks import Fault, chosen
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     Form,
     Requirement,
@@ -52,11 +53,9 @@ class KKAnonymityRequirement(Requirement):
     not_certified: ClassVar[str] = "it matches every row of the release with the records of the source"
     counts_persons: ClassVar[bool] = False
 
-    k: Annotated[int, checked(integer("k", 1))] = Field(
-        description="How many rows a record, and how many records a row is consistent with at least."
-    )
-    variant: Annotated[ConsistencyVariant, checked(choice("variant of kk_anonymity", get_args(ConsistencyVariant)))] = (
-        Field(default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments.")
+    k: K = Field(description="How many rows a record, and how many records a row is consistent with at least.")
+    variant: Annotated[ConsistencyVariant, chosen("variant of kk_anonymity")] = Field(
+        default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments."
     )
 
     @property

@@ -17,20 +17,12 @@ from fractions import Fraction
 from math import ceil, exp, fsum, log
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import (
-    Fault,
-    checked,
-    choice,
-    fail,
-    number,
-    plain_number,
-    the_number,
-)
+from kanon_sql.spec.checks import Fault, checked, chosen, fail, number, plain_number, shaped, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_COLUMNS,
@@ -47,6 +39,7 @@ from kanon_sql.spec.requirement import (
 __all__ = ["DistinctLDiversity", "EntropyLDiversity", "LDiversityRequirement", "RecursiveCLDiversity"]
 
 
+@shaped({"type": "number", "minimum": 1})
 def _diversity(value: object) -> int | float:
     found = number("l, at least 1")(value)
     if found < 1:
@@ -111,12 +104,12 @@ class LDiversityRequirement(Requirement):
     )
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    l: Annotated[int | float, checked(_diversity), WithJsonSchema({"type": "number", "minimum": 1})] = Field(  # noqa: E741
+    l: Annotated[int | float, checked(_diversity)] = Field(  # noqa: E741
         description="How many well-represented values each equivalence class has."
     )
     variant: Annotated[
         Literal["distinct", "entropy", "recursive", "npd_recursive"],
-        checked(choice("variant of l-diversity", ("distinct", "entropy", "recursive", "npd_recursive"))),
+        chosen("variant of l-diversity"),
     ] = Field(default="distinct", description="What well-represented means.")
     c: Annotated[
         float | None,
@@ -124,8 +117,7 @@ class LDiversityRequirement(Requirement):
     ] = Field(default=None, description="The factor of recursive (c, l)-diversity.")
     estimator: Annotated[
         Literal["shannon", "grassberger"] | None,
-        checked(choice("estimator of entropy", ("shannon", "grassberger"))),
-        WithJsonSchema({"anyOf": [{"enum": ["shannon", "grassberger"]}, {"type": "null"}]}),
+        chosen("estimator of entropy"),
     ] = Field(
         default=None,
         description="For entropy: of the class's own values (shannon, the default), or of what they are a sample of.",

@@ -13,6 +13,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec.checks import Fault, checked, integer, the_number
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Form, Requirement, Values
 from kanon_sql.sql import Sql, render
 
@@ -58,9 +59,7 @@ class LkcPrivacyRequirement(Requirement):
     l: Annotated[int, checked(integer("l", 1))] = Field(  # noqa: E741 - the paper's letter
         description="The most quasi-identifiers that an attacker knows of a person."
     )
-    k: Annotated[int, checked(integer("k", 1))] = Field(
-        description="The fewest rows that have one combination of their values."
-    )
+    k: K = Field(description="The fewest rows that have one combination of their values.")
     c: Annotated[float, checked(the_number("c, a share above 0 and at most 1", above=0, most=1))] = Field(
         description="The largest share of these rows that one sensitive value may have."
     )

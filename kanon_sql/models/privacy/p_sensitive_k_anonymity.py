@@ -12,6 +12,7 @@ from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import Fault, checked, integer
+from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -46,7 +47,7 @@ class PSensitiveRequirement(Requirement):
     p: Annotated[int, checked(integer("p", 1))] = Field(
         description="How many different sensitive values each equivalence class has."
     )
-    k: Annotated[int, checked(integer("k", 1))] = Field(description="The size of the smallest equivalence class.")
+    k: K = Field(description="The size of the smallest equivalence class.")
 
     @property
     def never_grows(self) -> str | None:

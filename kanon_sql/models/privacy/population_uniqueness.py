@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec.checks import checked, choice, the_number
+from kanon_sql.spec.checks import checked, chosen, the_number
 from kanon_sql.spec.checks import share as a_share
 from kanon_sql.spec.requirement import (
     Form,
@@ -17,8 +17,6 @@ from kanon_sql.spec.requirement import (
 )
 
 __all__ = ["PopulationUniquenessModel", "PopulationUniquenessRequirement"]
-
-_ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
 
 
 class PopulationUniquenessRequirement(Requirement):
@@ -53,9 +51,9 @@ class PopulationUniquenessRequirement(Requirement):
         float,
         checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
     ] = Field(description="The share of the population that is in the table, which is believed to be a random sample.")
-    estimator: Annotated[
-        Literal["dankar", "pitman", "zayatz", "snb"], checked(choice("estimator of uniqueness", _ESTIMATORS))
-    ] = Field(default="dankar", description="The estimator; dankar chooses one by the sampling fraction.")
+    estimator: Annotated[Literal["dankar", "pitman", "zayatz", "snb"], chosen("estimator of uniqueness")] = Field(
+        default="dankar", description="The estimator; dankar chooses one by the sampling fraction."
+    )
 
     @property
     def attribute(self) -> None:

@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
-from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief, pieces, up_to
+from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked
+from kanon_sql.spec.checks import checked, integer
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -55,13 +55,13 @@ class PrivacySkylineRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    l: Annotated[int, checked(up_to("l, a number of values", MOST_PIECES)), pieces(MOST_PIECES)] = Field(  # noqa: E741
+    l: Annotated[int, checked(integer("l, a number of values", 0, MOST_PIECES))] = Field(  # noqa: E741
         default=0, description="How many values an attacker may know a person not to have."
     )
-    k: Annotated[int, checked(up_to("k, a number of persons", MOST_PIECES)), pieces(MOST_PIECES)] = Field(
+    k: Annotated[int, checked(integer("k, a number of persons", 0, MOST_PIECES))] = Field(
         default=0, description="How many other persons' values an attacker may know."
     )
-    m: Annotated[int, checked(up_to("m, a number of persons", MOST_PIECES)), pieces(MOST_PIECES)] = Field(
+    m: Annotated[int, checked(integer("m, a number of persons", 0, MOST_PIECES))] = Field(
         default=0, description="Of how many others an attacker may know that the person has a value if they have it."
     )
     c: Belief = Field(description=ABOUT_BELIEF)

@@ -9,14 +9,13 @@ from fractions import Fraction
 from math import ceil
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec import TABLE_NAME
-from kanon_sql.spec.checks import Fault, checked, choice, share, the_number
+from kanon_sql.spec.checks import Fault, checked, chosen, share, the_number
 from kanon_sql.spec.population import (
     ABOUT_FRACTION,
     ABOUT_POPULATION,
@@ -29,9 +28,6 @@ from kanon_sql.spec.requirement import Form
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PopulationRiskModel", "RiskEstimateModel", "RiskModel", "RiskRequirement"]
-
-
-_ATTACKERS = ("prosecutor", "journalist", "marketer")
 
 
 class RiskRequirement(OfPopulation):
@@ -93,11 +89,11 @@ class RiskRequirement(OfPopulation):
         default=0.0, description="The largest share of the released records whose risk is above highest."
     )
 
-    attacker: Annotated[Literal["prosecutor", "journalist", "marketer"], checked(choice("attacker", _ATTACKERS))] = (
-        Field(default="prosecutor", description="Whose risk: what the attacker knows or wants.")
+    attacker: Annotated[Literal["prosecutor", "journalist", "marketer"], chosen("attacker")] = Field(
+        default="prosecutor", description="Whose risk: what the attacker knows or wants."
     )
-    population: Annotated[Population | None, WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]})] = (
-        Field(default=None, description="For a journalist or a marketer. " + ABOUT_POPULATION)
+    population: Population | None = Field(
+        default=None, description="For a journalist or a marketer. " + ABOUT_POPULATION
     )
     sampling_fraction: SamplingFraction = Field(default=None, description="For a journalist. " + ABOUT_FRACTION)
     significance: Significance = Field(

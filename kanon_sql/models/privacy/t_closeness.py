@@ -16,12 +16,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.spec import QuasiIdentifier
-from kanon_sql.spec.checks import (
-    Fault,
-    checked,
-    choice,
-    share,
-)
+from kanon_sql.spec.checks import Fault, checked, chosen, share
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_OTHERS,
@@ -86,7 +81,7 @@ class TClosenessRequirement(Requirement):
     )
     distance: Annotated[
         Literal["equal", "ordered", "hierarchical"],
-        checked(choice("distance", ("equal", "ordered", "hierarchical"))),
+        chosen("distance"),
     ] = Field(default="equal", description="How far apart two values are.")
     hierarchy: QuasiIdentifier | None = Field(
         default=None, description="For hierarchical: the attribute's hierarchy, as that of a quasi-identifier."

@@ -290,7 +290,7 @@ def test_numbers_and_another_table_as_reference(database: Database) -> None:
         ({"ck_safety": {"attribute": "s", "c": 0.7}}, r"privacy\[0\]\.ck_safety: missing 'k'"),
         (
             {"ck_safety": {"attribute": "s", "c": 0.7, "k": 11}},
-            "expected k, a number of implications, at most 10, got 11",
+            "expected k, a number of implications, a whole number from 0 to 10, got 11",
         ),
         ({"ck_safety": {"attribute": "s", "c": 0.7, "k": -1}}, "expected k, a number of implications"),
         (
@@ -301,7 +301,7 @@ def test_numbers_and_another_table_as_reference(database: Database) -> None:
         ({"ck_safety": {"attribute": "z", "c": 0.7, "k": 1}}, "'z' is not listed under sensitive"),
         (
             {"privacy_skyline": {"attribute": "s", "c": 0.7, "m": 21}},
-            "m, a number of persons, at most 20, got 21",
+            "m, a number of persons, a whole number from 0 to 20, got 21",
         ),
         ({"privacy_skyline": {"attribute": "s", "l": 1}}, "missing 'c'"),
         (
