@@ -18,7 +18,7 @@ No message holds a raw personal value: values are counted and described by kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -38,6 +38,7 @@ __all__ = [
     "TooExpensive",
     "UnsupportedError",
     "VerificationError",
+    "obstacles_in",
     "refuse",
 ]
 
@@ -203,6 +204,14 @@ class Obstacle:
 
     message: str
     error: type[SpecError | UnsupportedError] = UnsupportedError
+
+
+def obstacles_in(check: Callable[[], object]) -> Iterator[Obstacle]:
+    """What a check raises, as an obstacle; nothing where it raises nothing."""
+    try:
+        check()
+    except (SpecError, UnsupportedError) as error:
+        yield Obstacle(str(error), type(error))
 
 
 def refuse(obstacles: Iterable[Obstacle]) -> None:

@@ -44,7 +44,7 @@ class DistanceMatrix:
 
     Raises:
         SearchTooLarge: too many pairs.
-        UnsupportedError: classes cannot be counted by adding up vectors, or nothing can be stored.
+        UnsupportedError: classes cannot be counted by adding up vectors.
     """
 
     base_reads = 3
@@ -54,12 +54,6 @@ class DistanceMatrix:
             raise UnsupportedError(
                 "search.distance_vectors adds up the persons of different vectors, but here one person has rows with "
                 "several; leave search.distance_vectors out, and the frequency sets answer"
-            )
-        if workspace.engine.scratch.mode == "inline":
-            raise UnsupportedError(
-                "search.distance_vectors needs a scratch table, and the scratch mode 'inline' has none: every question "
-                "would compute the matrix again; remove search.distance_vectors, or allow scratch tables "
-                "(temp or schema)"
             )
         self._workspace = workspace
         self._codes = sets.codes

@@ -174,6 +174,11 @@ def search_obstacles(engine: Engine, spec: Spec, models: Sequence[PrivacyModel])
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
             "tables; use the variant basic, or allow scratch tables (temp or schema)"
         )
+    if spec.search.distance_vectors and engine.scratch.mode == "inline":
+        yield Obstacle(
+            "search.distance_vectors needs a scratch table, and the scratch mode 'inline' has none: every question "
+            "would compute the matrix again; remove search.distance_vectors, or allow scratch tables (temp or schema)"
+        )
     if spec.search.of_intervals:
         yield from cut_obstacles(spec, models)
 

@@ -26,6 +26,7 @@ from kanon_sql.frequency.source import (
     open_table,
     plain_source_of,
     source_columns,
+    source_obstacles,
     source_of,
     unknown_columns,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "refuse_outside",
     "sizes_in_domain",
     "source_columns",
+    "source_obstacles",
     "source_of",
     "text_of",
     "unknown_columns",

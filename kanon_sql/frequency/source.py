@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kanon_sql.engines import Column, Engine, Workspace, open_workspace
-from kanon_sql.errors import DatabaseError, Problem, SpecError
+from kanon_sql.errors import DatabaseError, Obstacle, Problem, SpecError, obstacles_in
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import (
@@ -19,7 +19,7 @@ from kanon_sql.hierarchies import (
     refuse_split_labels,
 )
 from kanon_sql.spec import Origin, Spec, format_table_name, is_csv
-from kanon_sql.sql import Relation, source_relation
+from kanon_sql.sql import Relation, single_query, source_relation
 
 __all__ = [
     "OpenTable",
@@ -29,9 +29,16 @@ __all__ = [
     "open_table",
     "plain_source_of",
     "source_columns",
+    "source_obstacles",
     "source_of",
     "unknown_columns",
 ]
+
+
+_MISSING = (
+    "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give the table "
+    "itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
+)
 
 
 def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = False) -> str:
@@ -190,6 +197,25 @@ def _refuse_counted_twice(spec: Origin, columns: Mapping[str, Column]) -> None:
     refuse_several_texts(columns, [getattr(spec, "unit", None)], "the unit")
 
 
+def source_obstacles(engine: Engine, spec: Origin) -> Iterator[Obstacle]:
+    """A source that is missing, or that this engine does not read, as far as no statement is needed to know it.
+
+    Args:
+        engine: where it is.
+        spec: names it.
+    """
+    source = spec.source
+    if not source.given:
+        yield Obstacle(_MISSING, SpecError)
+    if isinstance(spec, Spec):
+        yield from obstacles_in(spec.refuse_past_year)
+    if source.query is not None:
+        query = source.query
+        yield from obstacles_in(lambda: single_query(query, engine.dialect.sqlglot))
+    if source.file is not None and not engine.capabilities.files:  # which says how it is read there
+        yield from obstacles_in(lambda: engine.relation(table=None, query=None, file=source.file))
+
+
 def source_of(engine: Engine, spec: Origin) -> str:
     """The FROM form of the spec's source, with the cells of its points, and after its release steps.
 
@@ -216,10 +242,7 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
         SpecError: the spec names none.
     """
     if not spec.source.given:
-        raise SpecError(
-            "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give "
-            "the table itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
-        )
+        raise SpecError(_MISSING)
     if isinstance(spec, Spec):
         spec.refuse_past_year()
     file = None if spec.source.file is None else spec.resolve(spec.source.file)

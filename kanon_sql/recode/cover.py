@@ -54,6 +54,7 @@ def factor(k: int) -> float:
     any_model=False,
     faults=approximation_faults,
     not_kept=NOT_KEPT,
+    parts_rows=True,
 )
 def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
     """Recode by a greedy cover.

@@ -56,6 +56,7 @@ def most_statements(k: int, light: int) -> int:
     any_model=False,
     faults=approximation_faults,
     not_kept=NOT_KEPT,
+    parts_rows=True,
     lowest_labels=True,
 )
 def recoded_by_forest(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:

@@ -6,18 +6,18 @@ grouping is a join by the vectors' numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Workspace
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle
 from kanon_sql.evaluate import Frames, flagged_classes
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Monotonicity, PrivacyModel
 from kanon_sql.recode.paths import Word
 from kanon_sql.sql import Relation, Sql, relation, render, slot
 
-__all__ = ["Judge", "judge_of"]
+__all__ = ["Judge", "judge_of", "partition_obstacles"]
 
 
 @dataclass(frozen=True)
@@ -184,24 +184,34 @@ def judge_of(
     return replace(made, members=members, persons=persons)
 
 
+def partition_obstacles(method: str, models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
+    """Requirements that no class of a recoding that is not full-domain can be judged by.
+
+    Args:
+        method: the recoding.
+        models: what its classes are judged by.
+    """
+    for model in models:
+        if model.population is not None:
+            yield Obstacle(
+                f"{model.label}: recoding: {method} counts the classes of the source alone, and which of them a person "
+                "of the population would be in is not known; use recoding: full_domain"
+            )
+        if model.uses_label_width:
+            yield Obstacle(
+                f"{model.label}: a recoding that is not full-domain judges classes before they have labels, and what a "
+                "record earns falls with the widths of these; use recoding: full_domain, or no_attack"
+            )
+        if model.of_table or model.among_classes:
+            yield Obstacle(
+                f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all "
+                "of them together; use recoding: full_domain, or k_anonymity with local recoding and check for this one"
+            )
+
+
 def _of_partitions(model: PrivacyModel) -> PrivacyModel:
     """A requirement as it is asked of every partition.
 
     Classes of some quasi-identifiers are unions of partitions: what each partition has, a union has the more.
     """
-    if model.population is not None:
-        raise UnsupportedError(
-            f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
-            "several classes, and which one protects a row is not known; use recoding: full_domain"
-        )
-    if model.uses_label_width:
-        raise UnsupportedError(
-            f"{model.label}: a recoding that is not full-domain judges classes before they have labels, and what a "
-            "record earns falls with the widths of these; use recoding: full_domain, or no_attack"
-        )
-    if model.of_table or model.among_classes:
-        raise UnsupportedError(
-            f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all of "
-            "them together; use recoding: full_domain, or k_anonymity with local recoding and check for this one"
-        )
     return model if model.quasi_identifiers is None else replace(model, quasi_identifiers=None)

@@ -67,6 +67,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     any_model=False,
     faults=_faults,
     not_kept=NOT_KEPT,
+    parts_rows=True,
 )
 def recoded_by_matching(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
     """Recode by a factor of least weight.

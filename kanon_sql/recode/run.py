@@ -11,6 +11,7 @@ from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, search_obstacles
 from kanon_sql.frequency import KeptSets, prepared
 from kanon_sql.models import models_of
+from kanon_sql.recode.judge import partition_obstacles
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
 
@@ -73,7 +74,13 @@ def applied(
     from kanon_sql.recode.kept import recoded_as_kept
 
     models = models_of(spec)
-    refuse([*search_obstacles(engine, spec, models), *_round_obstacles(engine, spec)])
+    refuse(
+        [
+            *search_obstacles(engine, spec, models),
+            *partition_obstacles(kept.method, models),
+            *_round_obstacles(engine, spec),
+        ]
+    )
     with prepared(engine, spec, models, report) as given:
         yield recoded_as_kept(given, spec, kept)
 
@@ -85,7 +92,9 @@ def recoding_obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
         engine: where the source is.
         spec: what was asked.
     """
-    yield from search_obstacles(engine, spec, spec.recoding.declared.models(models_of(spec)))
+    models = spec.recoding.declared.models(models_of(spec))
+    yield from search_obstacles(engine, spec, models)
+    yield from partition_obstacles(spec.recoding.method, models)
     yield from _round_obstacles(engine, spec)
 
 

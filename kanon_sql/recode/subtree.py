@@ -93,17 +93,11 @@ def recoded_by_subtrees(
         the lattice, where no column has more than one level to choose from.
 
     Raises:
-        UnsupportedError: a requirement, or a hierarchy, does not fit.
+        UnsupportedError: a hierarchy does not fit.
         HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows, or one of them does not satisfy.
     """
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    for model in given.models:
-        if model.population is not None:
-            raise UnsupportedError(
-                f"{model.label}: recoding: subtree counts the classes of the source alone, and not those of a "
-                "population; use recoding: full_domain"
-            )
     infeasible = out_of_reach(given.workspace, given.models, sets, most)
     if infeasible is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, infeasible)

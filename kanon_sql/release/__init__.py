@@ -66,7 +66,7 @@ from kanon_sql.release.manifest import (
     published_manifest,
     under_another_id,
 )
-from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
+from kanon_sql.release.publish import name_obstacles, publish, put_back, refuse_foreign_release
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
 from kanon_sql.release.rows_of_run import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.state import (
@@ -139,6 +139,7 @@ __all__ = [
     "leaving_rows",
     "manifest_of",
     "marks_perturbed",
+    "name_obstacles",
     "open_state_schema",
     "operating_system",
     "pending_records",

@@ -28,13 +28,13 @@ on its way fails; then R's mark under N decides whether R is settled or withdraw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace
-from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.errors import DatabaseError, Obstacle, SpecError, refuse
 from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
@@ -48,9 +48,9 @@ from kanon_sql.release.manifest import (
 )
 from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Origin, Spec
-from kanon_sql.sql import Relation, Statement
+from kanon_sql.sql import Dialect, Relation, Statement
 
-__all__ = ["HISTORY", "KEEP", "mark_as_ours", "publish", "put_back", "refuse_foreign_release"]
+__all__ = ["HISTORY", "KEEP", "mark_as_ours", "name_obstacles", "publish", "put_back", "refuse_foreign_release"]
 
 KEEP = "recoding.save_as"
 """What names a kept recoding in a spec."""
@@ -87,19 +87,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     assert spec.release is not None
     release = spec.release
     wanted = "view" if isinstance(spec, Spec) and spec.release_view is not None and key == "release" else "table"
-    dialect = workspace.dialect
-    if dialect.longest_name is not None:
-        most, unit = dialect.longest_name
-        if any(len(part.encode() if unit == "bytes" else part) > most for part in release):
-            raise SpecError(
-                f"{key}: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
-                "choose a shorter one"
-            )
-    if dialect.of_session is not None and any(dialect.of_session.fullmatch(part) for part in release[:-1]):
-        raise SpecError(
-            f"{key}: {'.'.join(release)!r} would be a temporary table, which vanishes with the connection; name "
-            "another schema"
-        )
+    refuse(_unfit_name(workspace.dialect, release, key))
     kind = workspace.engine.exists(release)
     if kind is None:
         return None
@@ -128,6 +116,40 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
         f"{key}: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
     )
+
+
+def name_obstacles(dialect: Dialect, spec: Origin) -> Iterator[Obstacle]:
+    """Names that no table can have that is to last.
+
+    Args:
+        dialect: of the engine.
+        spec: names what is to be published.
+    """
+    if spec.release is None:
+        return
+    yield from _unfit_name(dialect, spec.release, "release")
+    if isinstance(spec, Spec) and spec.recoding.save_as is not None:
+        yield from _unfit_name(dialect, (spec.recoding.kept_in,), KEEP)
+    if isinstance(spec, Spec) and spec.m_invariance is not None:
+        yield from _unfit_name(dialect, spec.m_invariance.history[-1:], HISTORY)
+
+
+def _unfit_name(dialect: Dialect, name: tuple[str, ...], key: str) -> Iterator[Obstacle]:
+    """Why a table of this name does not last, or cannot be made; ``key`` names it in the spec."""
+    if dialect.longest_name is not None:
+        most, unit = dialect.longest_name
+        if any(len(part.encode() if unit == "bytes" else part) > most for part in name):
+            yield Obstacle(
+                f"{key}: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
+                "choose a shorter one",
+                SpecError,
+            )
+    if dialect.of_session is not None and any(dialect.of_session.fullmatch(part) for part in name[:-1]):
+        yield Obstacle(
+            f"{key}: {'.'.join(name)!r} would be a temporary table, which vanishes with the connection; name "
+            "another schema",
+            SpecError,
+        )
 
 
 def _refuse_other_use(run_id: str, shown: str, key: str) -> None:

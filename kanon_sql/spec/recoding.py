@@ -168,6 +168,7 @@ class Recoding:
         of_numbers: some of its labels are numbers made of those of a class.
         of_rows: its labels are those of single rows, which form no classes.
         chooses_parents: where a value has several parents, it chooses one of them.
+        parts_rows: rows that are alike may be in several classes.
         lowest_labels: every label is the lowest that all rows of its class have in common.
         optimum_instead: the note of a result that is the full-domain optimum instead; None for what is said of classes
             that suppress more rows.
@@ -189,6 +190,7 @@ class Recoding:
     of_numbers: bool = False
     of_rows: bool = False
     chooses_parents: bool = False
+    parts_rows: bool = False
     lowest_labels: bool = False
     optimum_instead: str | None = None
     place: int = 9
@@ -347,6 +349,11 @@ class RecodingOptions(Part):
         """The name of the table that the recoding is kept in, beside the release."""
         assert self.save_as is not None
         return parse_table_name(self.save_as)[-1]
+
+    @property
+    def parts_rows(self) -> bool:
+        """Whether rows that are alike may be in several classes; some recodings find out by the rows."""
+        return self.declared.parts_rows or self.variant == "relaxed"
 
     @property
     def labels_are_lowest(self) -> bool:

@@ -11,18 +11,18 @@ not read again. Rows that are alike are dealt to the folds in turn, from a fold 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.engines import Workspace, refuse_incomplete
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import Obstacle, UnsupportedError
 from kanon_sql.evaluate import Chosen
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, identifier, literal, render, sql_list
 
-__all__ = ["classified"]
+__all__ = ["classified", "utility_obstacles"]
 
 FEWEST = 20
 """Of fewer rows, an accuracy says something of each."""
@@ -43,7 +43,8 @@ def classified(found: Chosen | Recoded) -> dict[str, Any] | None:
     spec = found.spec
     if spec.utility is None:
         return None
-    _refuse(found)
+    if isinstance(found, Recoded) and found.mapped.slices:
+        raise UnsupportedError(_parted(spec))
     workspace, sets = found.workspace.apart("utility_"), found.sets
     workspace.report(f"telling {spec.utility.classify!r} from the release", None)
     grouped = _grouped(workspace, spec, found)
@@ -70,17 +71,24 @@ def classified(found: Chosen | Recoded) -> dict[str, Any] | None:
     }
 
 
-def _refuse(found: Chosen | Recoded) -> None:
-    if isinstance(found, Chosen) and found.labelled is not None:
-        raise UnsupportedError(
-            f"utility: {found.spec.search.algorithm} chooses intervals, which are labels of this search alone; use "
-            "another algorithm"
+def utility_obstacles(spec: Spec) -> Iterator[Obstacle]:
+    """Releases of which no row has one label a column, so that nothing can be told of it as a reader would."""
+    if spec.utility is None:
+        return
+    if spec.search.of_intervals:
+        yield Obstacle(
+            f"utility: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use another "
+            "algorithm"
         )
-    if isinstance(found, Recoded) and found.mapped.slices:
-        raise UnsupportedError(
-            f"utility: recoding: {found.spec.recoding.method} releases rows that are alike by several labels, so that "
-            "no row can be generalized as the release did; use another recoding"
-        )
+    if spec.recoding.parts_rows:
+        yield Obstacle(_parted(spec))
+
+
+def _parted(spec: Spec) -> str:
+    return (
+        f"utility: recoding: {spec.recoding.method} releases rows that are alike by several labels, so that no row can "
+        "be generalized as the release did; use another recoding"
+    )
 
 
 def _grouped(workspace: Workspace, spec: Spec, found: Chosen | Recoded) -> Relation:

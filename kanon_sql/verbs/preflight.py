@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines import Engine
-from kanon_sql.errors import Obstacle, SpecError, UnsupportedError
+from kanon_sql.errors import Obstacle, SpecError, obstacles_in
 from kanon_sql.evaluate import (
     Budget,
     class_obstacles,
@@ -22,13 +22,14 @@ from kanon_sql.evaluate import (
     record_obstacles,
     search_obstacles,
 )
-from kanon_sql.frequency import width_obstacles
+from kanon_sql.frequency import source_obstacles, width_obstacles
 from kanon_sql.models import model_obstacles, models_of
 from kanon_sql.recode import recoding_obstacles
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, secret_in
+from kanon_sql.verbs.classify import utility_obstacles
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec, PerturbSpec
+    from kanon_sql.spec import CloakSpec, Origin, PerturbSpec, TableSpec
 
 __all__ = [
     "RULES",
@@ -113,6 +114,32 @@ def obstacles(engine: Engine, spec: Any, verb: str, options: Options | None = No
         yield from rule(engine, spec, options or Options())
 
 
+# --- Sources and secrets ------------------------------------------------------------------------
+
+
+def _read(engine: Engine, spec: Origin, options: Options) -> Iterable[Obstacle]:
+    """A source that is missing, or that this engine does not read."""
+    return source_obstacles(engine, spec) if options.source is None else ()
+
+
+def _sampled(engine: Engine, spec: Spec | TableSpec, options: Options) -> Iterable[Obstacle]:
+    """A sample that a secret decides which is not there."""
+    if spec.steps is None or spec.steps.sample is None:
+        return ()
+    return obstacles_in(lambda: spec.sampling_key)
+
+
+def _rounded(engine: Engine, spec: TableSpec, options: Options) -> Iterable[Obstacle]:
+    """Directions of rounding that a secret decides which is not there."""
+    name = spec.protection.key_variable
+    return () if name is None else obstacles_in(lambda: secret_in(name, "protection.key_variable"))
+
+
+def _masked(engine: Engine, spec: PerturbSpec, options: Options) -> Iterable[Obstacle]:
+    """Untrue values that a secret decides which is not there."""
+    return obstacles_in(lambda: spec.key_for(""))
+
+
 # --- Requirements and the search --------------------------------------------------------------
 
 
@@ -166,6 +193,11 @@ def local_obstacles(spec: Spec, what: str, why: str) -> Iterator[Obstacle]:
 def _matrix(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
     """A matrix of distance vectors, where no vector is an outlier."""
     return matrix_obstacles(models_of(spec)) if options.matrix and not any(model_obstacles(spec)) else ()
+
+
+def _utility(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """A classifier, where labels of rows are not known."""
+    return () if any(model_obstacles(spec)) else utility_obstacles(spec)
 
 
 def _bound(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
@@ -223,6 +255,15 @@ def _named(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
         yield Obstacle(
             "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}", SpecError
         )
+
+
+def _names(engine: Engine, spec: Origin, options: Options) -> Iterable[Obstacle]:
+    """Names that no table can have that is to last."""
+    if spec.release is None or options.preview or options.compare or options.release is not None:
+        return ()
+    from kanon_sql.release import name_obstacles
+
+    return name_obstacles(engine.dialect, spec)
 
 
 def _written(what: str) -> Rule:
@@ -286,10 +327,8 @@ def _state(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """A state, where it cannot be made, or where it is not known who may read it."""
     if spec.state is None:
         return
-    try:
-        engine.dialect.readers(spec.state)
-    except UnsupportedError as error:
-        yield Obstacle(str(error))
+    schema = spec.state
+    yield from obstacles_in(lambda: engine.dialect.readers(schema))
     if engine.scratch.mode == "inline":
         yield Obstacle(
             "state: what is kept between runs is made of scratch tables, and the scratch mode 'inline' has none; "
@@ -299,8 +338,12 @@ def _state(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
 
 def _private(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """What tells more of the rows than a differentially private release."""
-    if spec.differential_privacy is None:
+    if (requirement := spec.differential_privacy) is None:
         return
+    from kanon_sql.release import sampling_for
+
+    left = requirement.spends[0] - requirement.of_search
+    yield from obstacles_in(lambda: sampling_for(left, requirement.spends[1], requirement.asked_sampling))
     if options.fail_on_warning:
         yield Obstacle("--fail-on-warning: with differential_privacy no warnings are looked for; leave it out")
     if options.all_minimal:
@@ -512,6 +555,11 @@ def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     yield from local_obstacles(
         spec, "render", "each round of such a recoding depends on what the data answered to the one before"
     )
+    for name in options.node or {}:
+        if name not in spec.quasi_identifiers:
+            yield Obstacle(
+                f"node: {name!r} is no quasi-identifier; expected {', '.join(spec.quasi_identifiers)}", SpecError
+            )
     if spec.search.of_intervals and options.node:
         yield Obstacle(
             f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out", SpecError
@@ -550,17 +598,34 @@ def _script_models(engine: Engine, spec: Spec, options: Options) -> Iterator[Obs
     yield from overlap_obstacles(spec, models)
 
 
+def _dbt(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """What no dbt project holds."""
+    from kanon_sql.verbs.dbt.obstacles import dbt_obstacles  # which takes what is above
+
+    return dbt_obstacles(engine, spec, options.source)
+
+
+def _audits(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """What no audit of SQLMesh's is written for."""
+    from kanon_sql.verbs.sqlmesh import audit_obstacles
+
+    return audit_obstacles(engine, spec, options.table)
+
+
 RULES: Mapping[str, tuple[Rule, ...]] = {
-    "plan": (_nodes, _bound, _distributions, _looked_at, _matrix, _searched),
+    "plan": (_read, _sampled, _nodes, _bound, _distributions, _looked_at, _matrix, _utility, _searched),
     "anonymize": (
-        _named, _nodes, _released, _distributions, _private, _invariant, _view, _file, _ledger, _state, _searched,
+        _named, _names, _read, _sampled, _nodes, _released, _distributions, _private, _invariant, _view, _file,
+        _ledger, _state, _utility, _searched,
     ),
     "check": (_looked_at, _target, _records),
-    "apply": (_other_rows, _written("apply"), _ledger),
-    "refresh": (_increments, _written("refresh"), _state),
-    "tabulate": (_published("publishing a table"),),
-    "cloak": (_compared, _published("publishing a release"), _cells),
-    "perturb": (_published("publishing rows"), _masks),
-    "render": (_script, _looked_at, _script_models),
+    "apply": (_other_rows, _names, _read, _sampled, _written("apply"), _ledger),
+    "refresh": (_increments, _names, _read, _sampled, _written("refresh"), _state),
+    "tabulate": (_names, _read, _sampled, _rounded, _published("publishing a table")),
+    "cloak": (_compared, _names, _read, _published("publishing a release"), _cells),
+    "perturb": (_names, _read, _masked, _published("publishing rows"), _masks),
+    "render": (_read, _script, _looked_at, _script_models),
+    "dbt": (_dbt, _read, _utility, _searched),
+    "sqlmesh": (_audits, _read),
 }  # fmt: skip
 """What every verb looks for, in the order of messages."""

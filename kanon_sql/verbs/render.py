@@ -229,9 +229,6 @@ def _has_rights(dialect: Dialect) -> bool:
 
 
 def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[int, ...]:
-    for name in node:
-        if name not in spec.quasi_identifiers:
-            raise SpecError(f"node: {name!r} is no quasi-identifier; expected {', '.join(spec.quasi_identifiers)}")
     lowest = evaluator.question().lattice.bottom
     levels = tuple(node.get(name, level) for name, level in zip(spec.quasi_identifiers, lowest, strict=True))
     for name, level, height in zip(spec.quasi_identifiers, levels, evaluator.heights, strict=True):

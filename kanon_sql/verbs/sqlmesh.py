@@ -7,15 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspace
-from kanon_sql.errors import Obstacle, Problem, SpecError, refuse
+from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
 from kanon_sql.frequency import open_table, source_of, unknown_columns, value_facts_of
-from kanon_sql.models import PrivacyModel, models_of
+from kanon_sql.models import PrivacyModel, model_obstacles, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
-from kanon_sql.verbs.preflight import fatal_warning_obstacles, file_release_obstacles, step_obstacles
+from kanon_sql.verbs.preflight import (
+    Options,
+    fatal_warning_obstacles,
+    file_release_obstacles,
+    obstacles,
+    step_obstacles,
+)
 
-__all__ = ["DIALECTS", "audits"]
+__all__ = ["DIALECTS", "audit_obstacles", "audits"]
 
 DIALECTS = ("duckdb", "postgres", "redshift", "snowflake", "bigquery", "spark", "databricks")
 """What both write, where texts and types are compared exactly by SQL alone: no look at the rows comes first."""
@@ -49,14 +55,11 @@ def audits(
         UnsupportedError: another engine.
         KanonError: see :mod:`kanon_sql.errors`.
     """
-    refuse(_obstacles(engine, spec, table))
+    refuse(obstacles(engine, spec, "sqlmesh", Options(table=table)))
     parts = parse_table_name(table) if table is not None else spec.release
     assert parts is not None
     models = models_of(spec)
     unit = None if count_rows else spec.unit
-    problems = [problem for model in models if (problem := _unfit(model)) is not None]
-    if problems:
-        raise SpecError(problems)
     with engine.run(Deadline(timeout)), open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
         opened = open_table(engine, spec, parts)
         made_by = [name for model in models for name in model.quasi_identifiers or ()]
@@ -85,8 +88,14 @@ def audits(
     return "\n\n".join(listed) + "\n"
 
 
-def _obstacles(engine: Engine, spec: Spec, table: str | None) -> Iterator[Obstacle]:
-    """What no audit is written for."""
+def audit_obstacles(engine: Engine, spec: Spec, table: str | None) -> Iterator[Obstacle]:
+    """Why a spec's requirements are not written as audits, as far as no statement is needed to know it.
+
+    Args:
+        engine: the database that SQLMesh builds in.
+        spec: with the requirements.
+        table: with the columns that the audited model has; None for the spec's release.
+    """
     yield from step_obstacles(spec, "audits for SQLMesh")
     yield from fatal_warning_obstacles(spec, "audits for SQLMesh")
     if spec.computed:
@@ -103,10 +112,14 @@ def _obstacles(engine: Engine, spec: Spec, table: str | None) -> Iterator[Obstac
         yield from file_release_obstacles(spec, "sqlmesh")
     elif table is None and spec.release is None:
         yield Obstacle("release: missing; name a table with the columns of the audited model with --table", SpecError)
+    yield from model_obstacles(spec)
+    if not any(model_obstacles(spec)):
+        for model in models_of(spec):
+            yield from _unfit(model)
 
 
-def _unfit(model: PrivacyModel) -> Problem | None:
-    """Why a requirement is no audit: its check asks more than one question, of more than the table and its source."""
+def _unfit(model: PrivacyModel) -> Iterator[Obstacle]:
+    """A requirement that is no audit: its check asks more than one question, of more than the table and its source."""
     others = (
         model.population,
         model.background,
@@ -115,11 +128,11 @@ def _unfit(model: PrivacyModel) -> Problem | None:
         model.uniqueness_estimator,
     )
     if any(item is not None for item in others) or model.must_occur or model.uses_label_width:
-        return Problem(
+        yield Obstacle(
             f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
-            "with kanon-sql check"
+            "with kanon-sql check",
+            SpecError,
         )
-    return None
 
 
 def _references(

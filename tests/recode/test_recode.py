@@ -318,7 +318,7 @@ def test_sqlmesh_audits_the_labels_that_are_there(visits: Database, recoding: st
 
 def test_a_population_is_refused(visits: Database) -> None:
     asked = [{"k_map": {"population": "visits", "k": 2}}]
-    with pytest.raises(UnsupportedError, match="may be behind several classes"):
+    with pytest.raises(UnsupportedError, match="counts the classes of the source alone"):
         kanon_sql.plan(visits.engine, spec(privacy=asked))
 
 

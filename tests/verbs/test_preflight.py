@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.engines import DryEngine
+from kanon_sql.engines import DryEngine, Scratch
 from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, refuse
+from kanon_sql.verbs.dbt import ADAPTERS, dbt
 from kanon_sql.verbs.preflight import RULES, Options, obstacles
+from kanon_sql.verbs.sqlmesh import DIALECTS, audits
 from tests.conftest import Database
 from tests.support.private_releases import asked
+
+PIPELINES = {"dbt": ADAPTERS, "sqlmesh": DIALECTS}
+"""Verbs that hand SQL over -> the engines that they do it for."""
 
 SPEC: dict[str, Any] = {
     "version": 1,
@@ -53,6 +59,12 @@ ROWS: dict[str, Any] = {
     "key": "id",
     "perturb": {"age": {"noise": 0.5}},
 }
+
+
+SECRET = "KANON_NO_SUCH_SECRET"
+"""An environment variable that holds nothing."""
+
+SAMPLED = {"sample": {"fraction": 0.5, "key_variable": SECRET}}
 
 
 def spec_of(changes: dict[str, Any]) -> kanon_sql.Spec:
@@ -105,6 +117,38 @@ def never(*_: Any) -> Any:
             {"deleted": "gone", "verify_all": True},
             ["state: missing", "batch: missing", "verify_all"],
         ),
+        (
+            kanon_sql.anonymize,
+            spec_of(
+                {
+                    "source": {"query": "SELECT 1; SELECT 2"},
+                    "unit": "id",
+                    "steps": SAMPLED,
+                    "utility": {"classify": "illness"},
+                    **CUTS,
+                }
+            ),
+            {},
+            ["source query: expected exactly one", "steps.sample.key_variable", "utility: k_optimize chooses"],
+        ),
+        (
+            dbt,
+            spec_of({"suppression": {"max_share": 0.1, "style": "mask"}, **LOCAL}),
+            {"project": Path(), "source": "people"},
+            ["dbt: its models apply one level", "suppression.style: a dbt release", "--source: expected ref"],
+        ),
+        (
+            audits,
+            spec_of(
+                {
+                    "release": None,
+                    "warnings": {"inconsistent_spelling": "error"},
+                    "privacy": [{"k_map": {"population": "census", "k": 5}}],
+                }
+            ),
+            {},
+            ["warnings.inconsistent_spelling: audits", "release: missing; name a table", "privacy: 5-map"],
+        ),
     ],
 )
 def test_three_obstacles_are_one_error_of_three_lines_before_any_statement(
@@ -117,6 +161,37 @@ def test_three_obstacles_are_one_error_of_three_lines_before_any_statement(
     lines = str(raised.value).splitlines()
     assert [line.startswith(part) for line, part in zip(lines, parts, strict=True)] == [True] * 3
     assert list(engine.meter.log) == []
+
+
+def test_what_needs_tables_or_files_is_one_error_where_there_are_none() -> None:
+    engine = DryEngine("snowflake", ())
+    spec = spec_of(
+        {
+            "source": {"file": "people.csv"},
+            "ledger": "ledger",
+            "search": {"algorithm": "samarati", "metric": "height", "distance_vectors": True},
+        }
+    )
+    assert engine.scratch.mode == "temp"
+    (file,) = found("anonymize", spec, engine=engine)
+    engine.scratch = Scratch("inline", reason="for this test")
+    assert [item.partition(":")[0] for item in found("anonymize", spec, engine=engine)] == [
+        file.partition(":")[0],
+        "ledger",
+        "search.distance_vectors needs a scratch table, and the scratch mode 'inline' has none",
+    ]
+    assert file == "snowflake cannot read the source file; load it into a table, or use DuckDB"
+
+
+def test_names_that_no_table_can_have_are_one_error() -> None:
+    long = "r" * 300
+    recoded = spec_of({"release": f"a.{long}", "recoding": {"save_as": f"{long}s"}})
+    first, second = found("anonymize", recoded, engine=DryEngine("postgres", ()))
+    assert first.startswith("release: postgres takes names of 63 bytes at most")
+    assert second.startswith("recoding.save_as: postgres takes names of 63 bytes at most")
+    assert found("anonymize", recoded) == []
+    (only,) = found("anonymize", spec_of({"release": "temp.people_release"}))
+    assert only.startswith("release: 'temp.people_release' would be a temporary table")
 
 
 def test_an_error_has_the_class_of_the_first_obstacle_and_each_message_once() -> None:
@@ -166,6 +241,25 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
             {"matrix": True},
             "--show matrix: an outlier is a vector of fewer than k rows",
         ),
+        ("plan", {"source": None}, {}, "source: missing, and it is needed here"),
+        (
+            "plan",
+            {"recoding": {"method": "mondrian", "variant": "relaxed"}, "utility": {"classify": "illness"}},
+            {},
+            "utility: recoding: mondrian releases rows that are alike by several labels",
+        ),
+        (
+            "plan",
+            {"privacy": [{"k_map": {"population": "census", "k": 5}}], **LOCAL},
+            {},
+            "5-map to census: recoding: local counts the classes of the source alone",
+        ),
+        (
+            "plan",
+            {"privacy": [{"lkc_privacy": {"attribute": "illness", "l": 1, "k": 2, "c": 0.5}}], **LOCAL},
+            {},
+            "LKC-privacy of illness with L = 1, K = 2 and C = 0.5: a recoding that is not full-domain",
+        ),
         ("anonymize", {"release": None}, {}, "release: missing; anonymize needs the name of the table to publish"),
         (
             "anonymize",
@@ -189,6 +283,7 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
         ("refresh", STATE, {"inserted": "new"}, "batch: missing; name these rows"),
         ("refresh", {"increments": {"watermark": "at"}, **STATE}, {"batch": "b"}, "batch: rows by a watermark"),
         ("render", LOCAL, {}, "render: each round of such a recoding depends"),
+        ("render", {}, {"node": {"ages": 1}}, "node: 'ages' is no quasi-identifier; expected age, zip"),
         ("render", CUTS, {"node": {"age": 1}}, "node: k_optimize chooses intervals of the values, not levels"),
         ("render", {"warnings": {"inconsistent_spelling": "error"}}, {}, "warnings.inconsistent_spelling: a script"),
     ],
@@ -223,6 +318,11 @@ def test_what_writes_is_refused_on_a_read_only_connection(verb: str, spec: Any, 
     [
         ("anonymize", spec_of(LOCAL), "recoding: local keeps its partitions in scratch tables"),
         ("anonymize", spec_of({"search": {"algorithm": "incognito", "variant": "cube"}}), "search.variant: cube"),
+        (
+            "plan",
+            spec_of({"search": {"algorithm": "samarati", "metric": "height", "distance_vectors": True}}),
+            "search.distance_vectors needs a scratch table",
+        ),
         ("anonymize", spec_of({"ledger": "ledger"}), "ledger: releases are compared in a scratch table"),
         ("anonymize", spec_of(STATE), "state: what is kept between runs is made of scratch tables"),
         ("anonymize", asked(), "differential_privacy: a sample is drawn into scratch tables"),
@@ -246,6 +346,7 @@ def test_what_an_engine_has_not_is_refused() -> None:
 
 def test_verbs_without_obstacles_have_none(database: Database) -> None:
     plain = {verb: spec_of({}) for verb in ("plan", "anonymize", "check", "apply", "render")}
+    plain |= {verb: spec_of({}) for verb, engines in PIPELINES.items() if database.engine.dialect.name in engines}
     plain["refresh"] = spec_of({"increments": {"watermark": "at"}, **STATE})
     others = {
         "tabulate": kanon_sql.TableSpec.from_dict(CELLS),
@@ -253,5 +354,35 @@ def test_verbs_without_obstacles_have_none(database: Database) -> None:
         "perturb": kanon_sql.PerturbSpec.from_dict(ROWS),
     }
     assert {verb: found(verb, spec, engine=database.engine) for verb, spec in (plain | others).items()} == {
-        verb: [] for verb in RULES
+        verb: [] for verb in RULES if verb in plain or verb not in PIPELINES
     }
+
+
+@pytest.mark.parametrize(
+    ("verb", "spec", "message"),
+    [
+        ("plan", spec_of({"unit": "id", "steps": SAMPLED}), "steps.sample"),
+        (
+            "tabulate",
+            kanon_sql.TableSpec.from_dict(
+                {**CELLS, "protection": {"method": "random_rounding", "base": 5, "key_variable": SECRET}}
+            ),
+            "protection",
+        ),
+        ("perturb", kanon_sql.PerturbSpec.from_dict({**ROWS, "key_variable": SECRET}), "key_variable"),
+    ],
+)  # fmt: skip
+def test_a_secret_that_is_not_there_is_an_obstacle(
+    verb: str, spec: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (only,) = found(verb, spec)
+    assert only.startswith(message)
+    assert f"the environment variable '{SECRET}' holds no key" in only
+    monkeypatch.setenv(SECRET, "a secret of many characters")
+    assert found(verb, spec) == []
+
+
+def test_a_sampling_probability_that_epsilon_does_not_allow_is_an_obstacle() -> None:
+    first, second = found("anonymize", asked(change={"epsilon": 0.1, "sampling": 0.5}), all_minimal=True)
+    assert first.startswith("privacy: differential_privacy: sampling: 0.5 is more than 1 - e^-epsilon")
+    assert second.startswith("--show minimal")

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.engines import Column
-from kanon_sql.errors import Problem
+from kanon_sql.errors import Obstacle, SpecError
 from kanon_sql.release import promise_of, protects_values
 from kanon_sql.spec import Spec, sha256
 
-__all__ = ["INCREMENT", "NUMBER", "day_query", "increment_config", "judged_query", "rows_above", "unfit_to_grow"]
+__all__ = ["INCREMENT", "NUMBER", "day_query", "growing_obstacles", "increment_config", "judged_query", "rows_above"]
 
 INCREMENT = "kanon_sql_increment"
 """The package's materialization, and where its model says what it needs."""
@@ -26,7 +26,7 @@ _ENGINES = ("duckdb", "postgres")
 """Where release and state change in one transaction."""
 
 
-def unfit_to_grow(spec: Spec, engine: str) -> Iterator[Problem]:
+def growing_obstacles(spec: Spec, engine: str) -> Iterator[Obstacle]:
     """What of a spec with a state a dbt release cannot be.
 
     Args:
@@ -37,35 +37,44 @@ def unfit_to_grow(spec: Spec, engine: str) -> Iterator[Problem]:
         return
     refresh = "run kanon-sql anonymize and refresh for it"
     if engine not in _ENGINES:
-        yield Problem(
+        yield Obstacle(
             f"state: release and state have to change together, and dbt writes them in one transaction on "
-            f"{' and '.join(_ENGINES)} alone, not on {engine}; {refresh}"
+            f"{' and '.join(_ENGINES)} alone, not on {engine}; {refresh}",
+            SpecError,
         )
     if spec.increments is None or spec.increments.watermark is None:
-        yield Problem(
+        yield Obstacle(
             "increments.watermark: missing; a build takes the rows above the last one. For rows that come as tables, "
-            f"{refresh}"
+            f"{refresh}",
+            SpecError,
         )
     if spec.increments is not None and spec.increments.on_drift != "hold":
-        yield Problem(
+        yield Obstacle(
             f"increments.on_drift: {spec.increments.on_drift} changes the levels, and dbt build searches for "
-            f"none; expected hold, or {refresh}"
+            f"none; expected hold, or {refresh}",
+            SpecError,
         )
     if spec.follows_the_calendar:
-        yield Problem(
+        yield Obstacle(
             "release_year: labels follow the calendar, and the rows of another year would stand beside those of "
-            f"{spec.year} with other labels; write release_year: {spec.year} in the spec to go on with these"
+            f"{spec.year} with other labels; write release_year: {spec.year} in the spec to go on with these",
+            SpecError,
         )
     if len(spec.state) > 1:
-        yield Problem("state.schema: expected a plain name, before which dbt puts its own; it decides on databases")
+        yield Obstacle(
+            "state.schema: expected a plain name, before which dbt puts its own; it decides on databases", SpecError
+        )
     watermark = None if spec.increments is None else spec.increments.watermark
     named = [*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([spec.unit] if spec.unit else []), watermark or ""]
     if any(name.lower().startswith("kanon_") for name in named):
-        yield Problem(
-            "a column's name begins with kanon_, as those of the day's rows do; rename it in a model before it"
+        yield Obstacle(
+            "a column's name begins with kanon_, as those of the day's rows do; rename it in a model before it",
+            SpecError,
         )
     if "{" in (watermark or ""):
-        yield Problem("increments.watermark: the name holds a brace, which dbt would take for Jinja; rename it")
+        yield Obstacle(
+            "increments.watermark: the name holds a brace, which dbt would take for Jinja; rename it", SpecError
+        )
 
 
 def rows_above(spec: Spec, source: str, release: str) -> str:

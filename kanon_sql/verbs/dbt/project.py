@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, write_private
-from kanon_sql.errors import Obstacle, Problem, SpecError, refuse
+from kanon_sql.errors import SpecError, refuse
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.release import refuse_unordered
-from kanon_sql.spec import Requirement, Spec, read_yaml
-from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
-from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
-from kanon_sql.verbs.dbt.labels import LEFT_OUT
+from kanon_sql.spec import Spec, read_yaml
+from kanon_sql.verbs.dbt.files import MARK, files_of
+from kanon_sql.verbs.dbt.growing import INCREMENT
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.manifest_builder import choice_of
 from kanon_sql.verbs.plan import plan
-from kanon_sql.verbs.preflight import (
-    fatal_warning_obstacles,
-    local_obstacles,
-    step_obstacles,
-    view_release_obstacles,
-)
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.warnings import failed_by, warnings_of_planned
 
 __all__ = ["DbtResult", "dbt"]
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PARTS = r"""(?:'[\w.-]+'|"[\w.-]+")"""
-_SOURCE = re.compile(rf"(?:ref|source)\(\s*{_PARTS}(?:\s*,\s*{_PARTS})?\s*\)")
 
 
 @dataclass(frozen=True)
@@ -80,12 +69,7 @@ def dbt(
         UnsupportedError: dbt's package has no adapter for this engine.
         KanonError: whatever the search raises.
     """
-    refuse(_obstacles(engine, spec))
-    problems = [*_unfit(spec), *unfit_to_grow(spec, engine.dialect.name)]
-    if source is not None and not _SOURCE.fullmatch(source):
-        problems.append(Problem("--source: expected ref('model') or source('name', 'table')"))
-    if problems:
-        raise SpecError(problems)
+    refuse(obstacles(engine, spec, "dbt", Options(source=source)))
     models, seeds = _directories(project)
     _refuse_growing(spec, project / models)
     watermark = watermark_of(spec)
@@ -132,70 +116,6 @@ def _with_warnings(
     return replace(result, warnings=warned)
 
 
-def _unfit(spec: Spec) -> Iterator[Problem]:
-    """What of a spec a dbt release cannot be."""
-    if spec.release is None or len(spec.release) > 1 or not _NAME.fullmatch(spec.release[0]):
-        yield Problem(
-            "release: expected a plain name of letters, digits and _, the model's; dbt decides on its schema "
-            "(schema: in dbt_project.yml)"
-        )
-    if spec.source.table is None:
-        yield Problem("source: dbt reads tables; make the query or file a model, and name its table here")
-    if spec.suppression.style == "mask":
-        yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
-    if spec.ledger is not None:
-        yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
-    if spec.recoding.save_as is not None:
-        yield Problem("recoding.save_as: the model that is written is the recoding, and dbt builds it; leave it out")
-    for column, hierarchy in spec.quasi_identifiers.items():
-        if hierarchy.as_ != "text":
-            yield Problem(
-                f"quasi_identifiers.{column}.as: the models of a dbt release are labels, and its tests judge no "
-                f"columns beside them; leave it out and compute {hierarchy.as_} from the label in a model after this "
-                "one, or publish with anonymize"
-            )
-    for item in spec.privacy:
-        reason = _untested(item)
-        if reason is not None:
-            yield Problem(
-                f"privacy: the dbt package does not test {reason}, and a release that no build tests is none; leave it "
-                "out, or publish with anonymize"
-            )
-    named = [
-        *spec.quasi_identifiers,
-        *spec.sensitive,
-        *spec.keep,
-        *spec.identifiers,
-        *([spec.unit] if spec.unit else []),
-    ]
-    tables = [spec.source.table or ()]
-    tables += [item.table for item in spec.quasi_identifiers.values() if item.table is not None]
-    if any("{" in name for name in [*named, *(part for parts in tables for part in parts)]):
-        yield Problem("a name holds a brace, which dbt would take for Jinja; rename it in a model before this one")
-    if any(name.lower() == LEFT_OUT for name in named):
-        yield Problem(
-            f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one"
-        )
-
-
-def _obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
-    """What no project of dbt's holds."""
-    yield from step_obstacles(spec, "a dbt project")
-    yield from view_release_obstacles(spec)
-    yield from fatal_warning_obstacles(spec, "a dbt project")
-    yield from local_obstacles(
-        spec,
-        "dbt",
-        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
-        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
-        "declare it as a source)",
-    )
-    if engine.dialect.name not in ADAPTERS:
-        yield Obstacle(
-            f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
-        )
-
-
 def _refuse_growing(spec: Spec, models: Path) -> None:
     """Refuse to write over the models of a release that grows, or to let one grow that was built otherwise."""
     assert spec.release is not None
@@ -214,21 +134,6 @@ def _refuse_growing(spec: Spec, models: Path) -> None:
             f"{path} is of a release that is made again by every build, and one that grows never is; take its models "
             "and its table away, or release under another name"
         )
-
-
-def _untested(requirement: Requirement) -> str | None:
-    """What of a requirement the dbt package has no test for; None where it tests it as the search does."""
-    ((name, parameters),) = requirement.to_dict().items()
-    if name not in REQUIREMENTS:
-        return f"{name} (expected {', '.join(REQUIREMENTS)})"
-    if parameters.get("estimator") == "grassberger":
-        return f"{name} by an estimate"
-    if parameters.get("variant") == "npd_recursive":
-        return f"{name} of the npd_recursive variant"
-    if parameters.get("distance", "equal") != "equal":
-        return f"{name} of the {parameters['distance']} distance"
-    others = [key for key in ("column", "quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
-    return f"{name} with {others[0]}" if others else None
 
 
 def _directories(project: Path) -> tuple[PurePosixPath, PurePosixPath]:

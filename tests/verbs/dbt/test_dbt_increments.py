@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 import kanon_sql
 from kanon_sql.errors import SpecError
-from kanon_sql.verbs.dbt.growing import unfit_to_grow
+from kanon_sql.verbs.dbt.growing import growing_obstacles
 from kanon_sql.verbs.dbt.project import dbt
 from tests.conftest import Database, quoted
 from tests.oracles.increments import Growing, Promise, Row
@@ -376,9 +376,9 @@ def test_what_cannot_grow_in_dbt(database: Database, tmp_path: Path, changes: Ma
 
 
 def test_engines_that_change_no_two_tables_at_once() -> None:
-    (problem,) = unfit_to_grow(specified(PROMISES["rows"]), "spark")
+    (problem,) = growing_obstacles(specified(PROMISES["rows"]), "spark")
     assert "in one transaction on duckdb and postgres alone, not on spark" in str(problem)
-    assert list(unfit_to_grow(specified(PROMISES["rows"]), "postgres")) == []
+    assert list(growing_obstacles(specified(PROMISES["rows"]), "postgres")) == []
 
 
 def test_models_of_a_release_that_grows_are_not_written_over(database: Database, tmp_path: Path) -> None:
