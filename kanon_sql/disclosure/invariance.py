@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
@@ -17,6 +17,7 @@ from kanon_sql.hierarchies import (
     refuse_split_labels,
     shown_keys,
 )
+from kanon_sql.models import figure
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
 
@@ -70,7 +71,8 @@ class Invariance:
         reached: the largest m that both versions satisfy; None for none, or when there is no class.
         violating_classes, violating_rows: of both versions together, that are not m-unique.
         changed_persons: persons in both versions whose class has other sensitive values.
-        no person: both versions have persons, and none is in both.
+        no_common_persons: both versions have persons, and none is in both.
+        figures: what results say of it, as those of a model.
     """
 
     attribute: str
@@ -81,6 +83,12 @@ class Invariance:
     violating_rows: int
     changed_persons: int
     no_common_persons: bool
+    figures: ClassVar = {
+        "m": figure("m-invariance: the largest m that both versions reach; null for none.", int),
+        "changed_persons": figure(
+            "m-invariance: persons whose class has other sensitive values than before.", int, type="integer", minimum=0
+        ),
+    }
 
     @property
     def key(self) -> str:

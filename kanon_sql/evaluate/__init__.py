@@ -20,7 +20,16 @@ from kanon_sql.evaluate.classes import (
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source, record_obstacles
 from kanon_sql.evaluate.distances import Distances, distances_between, matrix_obstacles, outlier_size
 from kanon_sql.evaluate.evaluator import Evaluator
-from kanon_sql.evaluate.examination import Achieved, Classes, CountedClasses, Examination, MaybeClasses, achieved_by
+from kanon_sql.evaluate.examination import (
+    Achieved,
+    AllReached,
+    Classes,
+    ClassSizes,
+    CountedClasses,
+    Examination,
+    MaybeClasses,
+    achieved_by,
+)
 from kanon_sql.evaluate.examine import (
     Failing,
     Subject,
@@ -32,7 +41,16 @@ from kanon_sql.evaluate.examine import (
     refuse_other_kind,
     table_frames,
 )
-from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary, few
+from kanon_sql.evaluate.outcome import (
+    Answered,
+    Chosen,
+    NothingFound,
+    NothingToSearch,
+    Rows,
+    Searched,
+    SearchSummary,
+    few,
+)
 from kanon_sql.evaluate.partitions.evaluator import Partitions, cut_obstacles
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, is_listed, order_domains, order_of, positions_of
@@ -45,10 +63,12 @@ __all__ = [
     "BY_VALUE",
     "MOST_EDGES",
     "Achieved",
+    "AllReached",
     "Answered",
     "Bin",
     "Budget",
     "Chosen",
+    "ClassSizes",
     "Classes",
     "Consistent",
     "Counted",
@@ -64,6 +84,7 @@ __all__ = [
     "NothingToSearch",
     "Order",
     "Partitions",
+    "Rows",
     "SearchSummary",
     "Searched",
     "Subject",

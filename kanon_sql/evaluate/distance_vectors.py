@@ -14,18 +14,34 @@ distance vector by the database, from the frequency set alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import Codes, Lookup
 from kanon_sql.search import Node
+from kanon_sql.spec import Count
 from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, render, slot
 
-__all__ = ["MOST_PAIRS", "DistanceMatrix", "distances_of"]
+__all__ = ["MOST_PAIRS", "DistanceMatrix", "MatrixSizes", "distances_of"]
 
 MOST_PAIRS = 100_000_000
 """The most pairs of an outlier and a vector; DuckDB compares about ten million in a second on two cores."""
+
+
+class MatrixSizes(TypedDict):
+    """How large the matrix of distance vectors is that a search counted with.
+
+    Attributes:
+        outliers: distinct vectors of values with fewer than k rows.
+        vectors: distinct vectors of values.
+        rows: outliers with the distance vectors that occur for them.
+    """
+
+    outliers: Count
+    vectors: Count
+    rows: Count
 
 
 class DistanceMatrix:
@@ -79,7 +95,7 @@ class DistanceMatrix:
         self.rows = workspace.size([self._matrix])
 
     @property
-    def sizes(self) -> dict[str, int]:
+    def sizes(self) -> MatrixSizes:
         """The three numbers by name."""
         return {"outliers": self.outliers, "vectors": self.vectors, "rows": self.rows}
 

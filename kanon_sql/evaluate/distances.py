@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import Obstacle, SearchTooLarge, UnsupportedError, VerificationError
@@ -17,15 +17,56 @@ from kanon_sql.evaluate.distance_vectors import distances_of
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel
 from kanon_sql.search import Node
+from kanon_sql.spec import Count, Document, LevelVector, Positive, plain
 
-__all__ = ["MOST_SHOWN", "Distances", "distances_between", "matrix_obstacles", "outlier_size"]
+__all__ = ["MOST_SHOWN", "Distances", "ShownDistances", "distances_between", "matrix_obstacles", "outlier_size"]
 
 MOST_SHOWN = 10_000
 """The most pairs of an outlier and a vector that are fetched and shown."""
 
 
+class VectorSize(TypedDict):
+    """A vector of values.
+
+    Attributes:
+        number: its number, from 1.
+        size: its rows or persons; None for an outlier, which has fewer than k.
+    """
+
+    number: Count
+    size: Positive | None
+
+
+class OutlierDistances(TypedDict):
+    """The distance vectors of an outlier.
+
+    Attributes:
+        number: its number as a vector.
+        distances: to every vector, in their order: per column the lowest level at which both have the same label.
+    """
+
+    number: Count
+    distances: Sequence[LevelVector]
+
+
+class ShownDistances(TypedDict):
+    """The distance vectors between outliers, of fewer than k rows, and all vectors of values.
+
+    Attributes:
+        k: fewer rows or persons than this make an outlier.
+        columns: the quasi-identifiers, in the order of the distances.
+        vectors: the vectors of values; their numbers say nothing of their values.
+        outliers: the vectors of fewer than k rows or persons.
+    """
+
+    k: Count
+    columns: Sequence[str]
+    vectors: Sequence[VectorSize]
+    outliers: Sequence[OutlierDistances]
+
+
 @dataclass(frozen=True)
-class Distances:
+class Distances(Document):
     """The distance vectors between outliers and all distinct vectors of values.
 
     Vectors have numbers that say nothing of their values: those of k rows or more come first, the largest before the
@@ -51,16 +92,18 @@ class Distances:
         return tuple(number for number, size in enumerate(self.sizes, 1) if size is None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {
+        """One JSON-compatible object."""
+        shown: ShownDistances = {
             "k": self.k,
-            "columns": list(self.columns),
+            "columns": self.columns,
             "vectors": [{"number": number, "size": size} for number, size in enumerate(self.sizes, 1)],
             "outliers": [
-                {"number": number, "distances": [list(distance) for distance in distances]}
+                {"number": number, "distances": distances}
                 for number, distances in zip(self.outliers, self.matrix, strict=True)
             ],
         }
+        found: dict[str, Any] = plain(shown)
+        return found
 
 
 def outlier_size(models: Sequence[PrivacyModel]) -> int | None:

@@ -12,18 +12,20 @@ from typing import Annotated, Any, Literal, TypedDict
 from kanon_sql.engines import Row, Workspace, refuse_incomplete
 from kanon_sql.evaluate.classes import measure_name, second_name
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import Count, Keywords, Positive
+from kanon_sql.spec import Count, Keywords, Like, Positive
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = [
     "SUPPRESSED",
     "THERE",
     "Achieved",
+    "AllReached",
     "ClassSizes",
     "Classes",
     "CountedClasses",
     "Examination",
     "MaybeClasses",
+    "Reached",
     "achieved_by",
     "achieved_context",
     "read_examination",
@@ -36,6 +38,24 @@ _STEPS = frozenset(step * 10**decade for decade in range(19) for step in (1, 2, 
 
 SUPPRESSED, THERE = -1, -2
 """Instead of a range's number: classes that are not looked at; what there is to judge, in a row of its own."""
+
+
+class Reached(TypedDict):
+    """What a requirement reaches on a table, and what violates it.
+
+    Attributes:
+        requirement: what was asked, in the field's notation.
+        violating_classes: classes that violate it.
+        violating_rows: rows in these.
+    """
+
+    requirement: str
+    violating_classes: Count
+    violating_rows: Count
+
+
+AllReached = Mapping[str, Annotated[Mapping[str, Any], Like(Reached)]]
+"""Requirement -> what is reached of it: with the keys of :class:`Reached` also the figures that its model declares."""
 
 
 @dataclass(frozen=True)
@@ -87,24 +107,15 @@ MaybeClasses = Annotated[Classes, Keywords(dependentRequired={"count": _FIGURES}
 """Empty where there is no table to look at."""
 
 
-@dataclass(frozen=True)
-class ClassSizes:
-    """The classes of about one size, in what a class counts: rows, or persons.
+ClassSizes = TypedDict("ClassSizes", {"from": Count, "to": Count | None, "classes": Count, "rows": Count})
+ClassSizes.__doc__ = """The classes of about one size, in what a class counts: rows, or persons.
 
     Attributes:
-        least, most: the sizes, both included; no ``most`` where there is no end.
+        from: the least size, included: 0, 1, 2, 5, 10, 20 and so on, or a size that was asked for.
+        to: the largest size, included; None where there is no upper end.
         classes: how many classes have such a size.
         rows: rows in them.
     """
-
-    least: int
-    most: int | None
-    classes: int
-    rows: int
-
-    def to_dict(self) -> dict[str, int | None]:
-        """As it stands in results."""
-        return {"from": self.least, "to": self.most, "classes": self.classes, "rows": self.rows}
 
 
 @dataclass(frozen=True)
@@ -136,10 +147,6 @@ class Examination:
     def achieved_dict(self) -> dict[str, dict[str, object]]:
         """What each requirement reaches as it stands in results, by its key."""
         return {item.model.key: item.to_dict() for item in self.achieved}
-
-    def sizes_list(self) -> list[dict[str, int | None]]:
-        """The sizes of the classes as they stand in results."""
-        return [item.to_dict() for item in self.sizes]
 
     def classes_dict(self) -> Classes:
         """The classes as they stand in results."""
@@ -262,7 +269,9 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there:
     edges = size_edges(models)
     ends = [*(edge - 1 for edge in edges[1:]), None]
     sizes = [
-        ClassSizes(edges[number], ends[number], int(row["classes"]), int(row["class_rows"]))
+        ClassSizes(
+            {"from": edges[number], "to": ends[number], "classes": int(row["classes"]), "rows": int(row["class_rows"])}
+        )
         for number, row in ((int(row["size_number"]), row) for row in found)
     ]
     return Examination(

@@ -31,6 +31,7 @@ from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths
 from kanon_sql.frequency import LabelSizes, ValueFacts, text_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, shown_keys
 from kanon_sql.models import PrivacyModel
+from kanon_sql.spec import Count, Document
 from kanon_sql.sql import Relation, Sql, identifier, literal, relation, render
 
 __all__ = [
@@ -54,7 +55,7 @@ _EXACT = ("integer", "decimal")
 
 
 @dataclass(frozen=True)
-class Failing:
+class Failing(Document):
     """A class that violates a requirement: shown only to a user who asked for its values.
 
     Attributes:
@@ -64,12 +65,8 @@ class Failing:
     """
 
     values: Mapping[str, str | None] = field(repr=False)
-    rows: int
+    rows: Count
     violates: Sequence[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in results."""
-        return {"values": dict(self.values), "rows": self.rows, "violates": list(self.violates)}
 
 
 def groupings(models: Sequence[PrivacyModel]) -> dict[tuple[str, ...] | None, list[PrivacyModel]]:

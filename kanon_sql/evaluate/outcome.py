@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate.distance_vectors import MatrixSizes
+from kanon_sql.evaluate.distances import Distances, ShownDistances
 from kanon_sql.evaluate.evaluator import Evaluator, Work
 from kanon_sql.evaluate.examination import Examination
 from kanon_sql.evaluate.partitions.hierarchy import Labelled
@@ -15,47 +17,100 @@ from kanon_sql.frequency import FrequencySets, Prepared, population_notes
 from kanon_sql.hierarchies import CHOSEN_INTERVALS
 from kanon_sql.models import METRICS, PrivacyModel
 from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain, locally_minimal
-from kanon_sql.spec import Spec
+from kanon_sql.spec import LISTED, ON_REQUEST, Count, Document, Keywords, LevelVector, Like, Spec, plain
 
-__all__ = ["Answered", "Chosen", "NothingFound", "NothingToSearch", "SearchSummary", "Searched", "few"]
+__all__ = ["Answered", "Chosen", "NothingFound", "NothingToSearch", "Rows", "SearchSummary", "Searched", "few"]
 
 RUNNERS_UP = 5
 
 
+class Rows(TypedDict):
+    """Rows of a table; ``source`` is ``released`` and ``suppressed`` together.
+
+    Attributes:
+        source: rows of the source, or of the checked table.
+        released: rows released with generalized values.
+        suppressed: rows left out, or masked.
+        masked: suppressed rows that are in the release, masked.
+        persons: distinct persons in the source, where the spec names a unit.
+    """
+
+    source: Count
+    released: Count
+    suppressed: Count
+    masked: NotRequired[Count]
+    persons: NotRequired[Count]
+
+
+RunnerUp = Annotated[
+    Mapping[str, Any],
+    Keywords(
+        required=["node", "suppressed", "classes"],
+        properties={
+            "node": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}, "minProperties": 1},
+            "suppressed": {"type": "integer", "minimum": 0},
+            "classes": {"type": "integer", "minimum": 0},
+        },
+        additionalProperties={"type": ["number", "null"]},
+    ),
+]
+"""A node that satisfies: its levels, the rows that are suppressed, its classes, and the metric under its own name."""
+
+
 @dataclass(frozen=True)
-class SearchSummary:
+class SearchSummary(Document):
     """What the search did.
 
     Attributes:
         algorithm: the strategy's name.
-        proven: whether the chosen node is proven optimal for ``criterion``.
+        proven: whether the chosen node is proven optimal for ``criterion`` (or proven not to exist).
         criterion: in words, what the chosen node optimizes.
-        nodes_total: the number of nodes in the lattice; None for algorithms that choose intervals.
-        nodes_evaluated: the number of different nodes that the database was asked about.
+        nodes_total: the number of nodes in the lattice; None for algorithms that choose intervals, which search
+            partitions.
+        nodes_evaluated: the number of different nodes (for ``k_optimize``, of spans of partitions) that the database
+            was asked about.
         nodes_inferred: the number of nodes decided without asking; None where they are not counted.
-        minimal: all k-minimal generalizations; None where the algorithm does not find them all.
-        locally_minimal: all locally minimal ones, the first that satisfy on some path from the values up (Samarati
-            2001, section 4); None unless asked for, and where it is not known of every node whether it satisfies.
-        runners_up: the next best nodes that the search evaluated.
-        stopped: why the search ended early, in words; None if it did not.
+        minimal_nodes: how many k-minimal generalizations there are; None where the algorithm does not find them all.
+        minimal: all k-minimal generalizations, levels in the order of the spec's quasi-identifiers; None where the
+            algorithm does not find them all. JSON has them with ``--show minimal``.
+        runners_up: the next best nodes that the search evaluated, best first, with the metric that was searched for.
+        stopped: why the search ended early, at its best node so far, in words; None if it did not.
         frequency_sets: how many frequency sets were rolled up from others during the search.
         base_reads: how often its statements read the first frequency set.
-        matrix: ``outliers``, ``vectors`` and ``rows`` of the distance matrix; None without one.
+        matrix: the size of the matrix of distance vectors; None without one.
+        lattice: with ``--show nodes``, every node of the lattice, and how it was decided; None unless asked for.
+        distances: with ``--show matrix``, the distance vectors between outliers and all vectors of values; None unless
+            asked for.
+        locally_minimal: all locally minimal generalizations, the first that satisfy on some path from the values up
+            (Samarati 2001, section 4), the k-minimal ones among them; None unless asked for, and where it is not known
+            of every node whether it satisfies.
     """
 
     algorithm: str
     proven: bool
     criterion: str
-    nodes_total: int | None
-    nodes_evaluated: int
-    nodes_inferred: int | None
-    minimal: tuple[Node, ...] | None
-    runners_up: Sequence[Mapping[str, Any]] = ()
+    nodes_total: Count | None
+    nodes_evaluated: Count
+    nodes_inferred: Count | None
+    minimal_nodes: Count | None = field(init=False)
+    minimal: Annotated[tuple[LevelVector, ...] | None, Keywords(type="array")] = field(metadata=LISTED)
+    runners_up: Sequence[RunnerUp] = ()
     stopped: str | None = None
-    frequency_sets: int = 0
-    base_reads: int = 0
-    matrix: Mapping[str, int] | None = None
-    locally_minimal: tuple[Node, ...] | None = None
+    frequency_sets: Count = 0
+    base_reads: Count = 0
+    matrix: MatrixSizes | None = None
+    lattice: Sequence[Explained] | None = field(default=None, metadata=ON_REQUEST, repr=False)
+    distances: Annotated[Distances, Like(ShownDistances)] | None = field(default=None, metadata=ON_REQUEST, repr=False)
+    locally_minimal: tuple[LevelVector, ...] | None = field(default=None, metadata=LISTED)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "minimal_nodes", None if self.minimal is None else len(self.minimal))
+
+    def listed(self) -> dict[str, Any]:
+        """The keys of its JSON that list the minimal generalizations; none where they are not all known."""
+        if self.minimal is None:
+            return {}
+        return {"minimal": plain(self.minimal), "locally_minimal": plain(self.locally_minimal)}
 
 
 @dataclass(frozen=True)
@@ -115,9 +170,9 @@ class Searched:
     def _notes_on_labels(self) -> list[str]:
         return []
 
-    def rows(self) -> dict[str, int]:
+    def rows(self) -> Rows:
         """Rows of the source, released and suppressed."""
-        rows = {"source": self.sets.rows, "released": 0, "suppressed": self.sets.rows}
+        rows: Rows = {"source": self.sets.rows, "released": 0, "suppressed": self.sets.rows}
         if self.sets.persons is not None:
             rows["persons"] = self.sets.persons
         return rows
@@ -291,7 +346,7 @@ class Chosen(Answered):
         """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
         return None if self.labelled is None else self.labelled.counts
 
-    def rows(self) -> dict[str, int]:
+    def rows(self) -> Rows:
         """Rows of the source, released and suppressed."""
         suppressed = self.best.suppressed
         return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}

@@ -122,7 +122,7 @@ class _Pages(Buttons):
         visit = self._visit(request)
         known = visit.full.get(spec_of(visit).hash)
         given = request.query_params.get("height", "")
-        if known is None or known.lattice is None or not given.isdecimal():
+        if known is None or known.search is None or known.search.lattice is None or not given.isdecimal():
             raise HTTPException(404)
         return HTMLResponse(shown.nodes_at(known, int(given)))
 

@@ -240,7 +240,7 @@ def worst(details: Details | None) -> list[tuple[str, str, str, str]]:
 def heights(result: Result) -> list[tuple[int, int]]:
     """Each height of the lattice, highest first, and how many nodes it has; none where nothing is explained."""
     counts: dict[int, int] = {}
-    for item in result.lattice or ():
+    for item in (None if result.search is None else result.search.lattice) or ():
         counts[sum(item.node)] = counts.get(sum(item.node), 0) + 1
     return sorted(counts.items(), reverse=True)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import Recoded
+from kanon_sql.recode.recoded import Recoded, RecodingSummary
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import applied, recoded, recoding_obstacles
 
@@ -29,6 +29,7 @@ __all__ = [
     "Past",
     "Path",
     "Recoded",
+    "RecodingSummary",
     "applied",
     "hierarchies_of",
     "invariant_classes",

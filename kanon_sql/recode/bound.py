@@ -21,6 +21,7 @@ from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import PRICE
 from kanon_sql.recode.sweep import Prices, nodes_table, prices_of
 from kanon_sql.search import Node
+from kanon_sql.spec import Count, Document, Share
 from kanon_sql.sql import Relation, render
 
 __all__ = ["MOST_CLASSED", "NODES_A_STATEMENT", "Bound", "bound_of"]
@@ -36,7 +37,7 @@ Block = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(Document):
     """A lower bound of the mean loss of a cell, columns weighted as the spec says.
 
     Attributes:
@@ -45,9 +46,9 @@ class Bound:
         nodes: how many were.
     """
 
-    mean_loss: float
+    mean_loss: Share
     exact: bool
-    nodes: int
+    nodes: Count
 
 
 def bound_of(given: Prepared, highest: Node) -> Bound | None:

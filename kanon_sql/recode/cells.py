@@ -16,14 +16,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
 from math import floor, inf
-from typing import Any
 
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import Attempt
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.partitions import Partitions, begin, peel
-from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.recoded import Recoded, RecodingSummary, SuppressedCells, Tried, highest_levels
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
@@ -63,10 +62,10 @@ class CellsRecoded(Recoded):
         """What no recoding loses less than that may suppress any cell."""
         return bound_of(self.prepared, _tops(self.prepared))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RecodingSummary:
         """The recoding as it stands in results and manifests."""
         names, caps = list(self.spec.quasi_identifiers), self.spec.recoding.caps or {}
-        cells = {
+        cells: dict[str, SuppressedCells] = {
             name: {"cells": item.cells, "share": item.cells / self.sets.rows, "cap": caps.get(name)}
             for name, item in zip(names, self.mapped.suppressed, strict=True)
         }

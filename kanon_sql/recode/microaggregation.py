@@ -31,7 +31,7 @@ from kanon_sql.recode.numbers import Item, Numbers, amount_of, numbers_of, relea
 from kanon_sql.recode.optimal import can_be_optimal, divide_optimally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
+from kanon_sql.recode.recoded import NothingRecoded, Recoded, RecodingSummary, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped
@@ -81,7 +81,7 @@ class Microaggregated(Recoded):
             for name, names in super().level_names.items()
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RecodingSummary:
         """The recoding as it stands in results and manifests; what columns of numbers lose is distinguished."""
         found, asked = super().to_dict(), self.spec.recoding.aggregates
         weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}

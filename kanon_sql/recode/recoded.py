@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from kanon_sql.evaluate import (
     Covering,
     Examination,
     NothingToSearch,
+    Rows,
     Searched,
     Table,
     achieved_by,
@@ -24,9 +25,10 @@ from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
+from kanon_sql.spec import Count, Document, Keywords, Levels, Like, Nonnegative, Share
 from kanon_sql.sql import Relation
 
-__all__ = ["NothingRecoded", "Recoded", "Tried", "highest_levels"]
+__all__ = ["NothingRecoded", "Recoded", "RecodingSummary", "SuppressedCells", "Tried", "highest_levels"]
 
 
 def highest_levels(sets: FrequencySets) -> Node:
@@ -43,7 +45,7 @@ class NothingRecoded(NothingToSearch):
 
 
 @dataclass(frozen=True)
-class Tried:
+class Tried(Document):
     """What one beginning led to.
 
     Attributes:
@@ -52,9 +54,99 @@ class Tried:
         steps: how many steps of a sweep.
     """
 
-    mean_loss: float
-    rounds: int
-    steps: int
+    mean_loss: Share
+    rounds: Count
+    steps: Count
+
+
+class LabelsOfLevel(TypedDict):
+    """The labels of one level of a column.
+
+    Attributes:
+        labels: how many different labels are released.
+        rows: how many rows have one of these.
+    """
+
+    labels: Count
+    rows: Count
+
+
+class RecodedColumn(TypedDict):
+    """What a recoding did to a column.
+
+    Attributes:
+        mean_loss: the mean over its cells of (values under the label - 1) / (values - 1), 1 where suppressed; None
+            where numbers are replaced.
+        levels: level that some row has -> its labels. Of ranges 0 is a value, 1 a range, and 2 all values.
+        aggregate: for ``microaggregation``: what the numbers of a class are replaced by; None where there are labels.
+        squares_lost: for ``microaggregation``: the squares of the distances from the released numbers over those from
+            the mean; None where there are labels.
+    """
+
+    mean_loss: Share | None
+    levels: Mapping[str, LabelsOfLevel]
+    aggregate: NotRequired[Annotated[str | None, Keywords(enum=["mean", "median", "mode", None])]]
+    squares_lost: NotRequired[Nonnegative | None]
+
+
+class SuppressedCells(TypedDict):
+    """The cells of a column that are suppressed in released rows.
+
+    Attributes:
+        cells: how many.
+        share: of the rows of the source.
+        cap: the share that the spec allows; None without a cap.
+    """
+
+    cells: Count
+    share: Share
+    cap: Share | None
+
+
+class RecodingSummary(TypedDict):
+    """A recoding whose labels differ by class.
+
+    Attributes:
+        method: how the classes were made.
+        variant: the variant of the method, as the spec's reference lists them; None for methods without variants.
+        ranges: for ``local`` and ``subtree``: the columns that are released as ranges of their values.
+        start: where it began: at the highest levels, at the lowest (for ``subtree``), at the full-domain optimum, or
+            with a sweep of nodes; for ``cells``, with all suppressed at its node, or with a sweep there. For ``apply``,
+            with the classes that were kept.
+        tried: beginning that was tried -> what it led to, in the order in which they were.
+        rounds: how often all open partitions were divided.
+        stopped: why it ended early; None if it did not.
+        partitions: classes with different labels.
+        mean_loss: the mean of the columns' mean losses, columns weighted; None where no column has labels.
+        bound: what no local recoding with these hierarchies loses less than; None where it was not asked for.
+        columns: quasi-identifier -> what was done to it.
+        optimal: for ``microaggregation``: whether no other division of the rows with the same labels has smaller
+            squares.
+        squares_lost: for ``microaggregation``: the mean of the columns' ``squares_lost``, columns weighted. Another
+            measure than ``mean_loss``.
+        node: for ``cells``: the levels of what is not suppressed.
+        nodes: for ``cells``: how many nodes were tried.
+        suppressed_cells: for ``cells``: quasi-identifier -> its cells that are suppressed.
+        classify: for ``subtree``: the column whose information chose the steps; None where detail did.
+    """
+
+    method: str
+    variant: str | None
+    ranges: Annotated[Sequence[str], Keywords(uniqueItems=True)]
+    start: Annotated[str, Keywords(enum=["top", "bottom", "optimum", "sweep", "node", "kept"])]
+    tried: Mapping[str, Annotated[Mapping[str, Any], Like(Tried)]]
+    rounds: Count
+    stopped: str | None
+    partitions: Count
+    mean_loss: Share | None
+    bound: Annotated[Mapping[str, Any], Like(Bound)] | None
+    columns: Mapping[str, RecodedColumn]
+    optimal: NotRequired[bool]
+    squares_lost: NotRequired[Nonnegative]
+    node: NotRequired[Levels]
+    nodes: NotRequired[Count]
+    suppressed_cells: NotRequired[Mapping[str, SuppressedCells]]
+    classify: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
@@ -81,7 +173,7 @@ class Recoded(Searched):
     steps: int
     tried: Mapping[str, Tried] = field(default_factory=dict)
 
-    def rows(self) -> dict[str, int]:
+    def rows(self) -> Rows:
         """Rows of the source, released and suppressed."""
         suppressed = self.violating + self.sets.null_rows
         return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
@@ -169,7 +261,7 @@ class Recoded(Searched):
         """What no recoding with these hierarchies loses less than; None where that cannot be told."""
         return bound_of(self.prepared, highest_levels(self.sets))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RecodingSummary:
         """The recoding as it stands in results and manifests."""
         losses, options = self.losses, self.spec.recoding
         return {
@@ -177,7 +269,7 @@ class Recoded(Searched):
             "variant": options.variant,
             "ranges": list(options.ranges or ()),
             "start": self.start,
-            "tried": {name: asdict(tried) for name, tried in self.tried.items()},
+            "tried": {name: tried.to_dict() for name, tried in self.tried.items()},
             "rounds": self.rounds,
             "stopped": self.stopped,
             "partitions": self.mapped.count,

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
@@ -30,7 +29,7 @@ from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import PRICE, Path
 from kanon_sql.recode.range_labels import KINDS, ranges_of
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.recoded import NothingRecoded, Recoded, RecodingSummary, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec, recoding
@@ -64,7 +63,7 @@ TOP, BOTTOM = "top", "bottom"
 class SubtreeRecoded(Recoded):
     """A cut through each hierarchy."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RecodingSummary:
         """The recoding as it stands in results and manifests."""
         return {**super().to_dict(), "classify": self.spec.recoding.classify}
 

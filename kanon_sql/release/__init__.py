@@ -10,7 +10,7 @@ from __future__ import annotations
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.coarser import coarser_labels, standing_rows
 from kanon_sql.release.departures import Departures, departures_of, leaving_rows
-from kanon_sql.release.differential.budget import budget_dict, refuse_spent, spend
+from kanon_sql.release.differential.budget import budgets, refuse_spent, spend
 from kanon_sql.release.differential.mechanism import (
     choose_levels,
     draw,
@@ -105,7 +105,7 @@ __all__ = [
     "Written",
     "WrittenFile",
     "addition",
-    "budget_dict",
+    "budgets",
     "choose_levels",
     "chosen_by_score",
     "coarsened",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from kanon_sql.engines import Column, Workspace, now
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.evaluate import Chosen, rows_in_words
+from kanon_sql.evaluate import Chosen, Rows, rows_in_words
 from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, model_of
@@ -82,19 +82,6 @@ class JointVerdict:
         if on_conflict == "refuse":
             ways.insert(0, "ledger: {on_conflict: coarsen} looks for levels that are safe beside earlier releases")
         return [f"what can be released all the same: {'; '.join(ways)}"]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in results."""
-        joint = self.joint
-        return {
-            "table": self.table,
-            "earlier": [entry.name for entry in self.earlier],
-            "coarsened": self.coarsened,
-            "refused": self.refused,
-            "changed": [] if joint is None else list(joint.changed),
-            "classes": joint.examinations[0].classes_dict() if joint is not None and joint.examinations else {},
-            "achieved": {} if joint is None else {item.model.label: item.to_dict() for item in joint.achieved},
-        }
 
 
 def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
@@ -301,7 +288,7 @@ def _build(found: Chosen, quasi_identifiers: Mapping[str, QuasiIdentifier], star
     return build_lookups(workspace, as_spec, dict(columns), raw, start=start)
 
 
-def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Mapping[str, int]) -> Addition:
+def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Rows) -> Addition:
     """The new release, as the ledger will hold it."""
     spec, engine = found.spec, found.workspace.engine
     assert spec.ledger is not None
@@ -323,7 +310,7 @@ def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Ma
         sensitive=spec.sensitive,
         keep=spec.keep,
         privacy=spec.privacy,
-        rows=rows,
+        rows=cast("Mapping[str, int]", rows),
     )
     return Addition(
         table=Relation(spec.ledger.table),

@@ -119,12 +119,12 @@ def _cost_table(comparison: Comparison) -> Cells:
 
 def _utility_table(comparison: Comparison) -> Cells:
     """How well a column is told by what each release teaches; empty where none was named."""
-    heads = {"trained on the release#": "release", "on the source#": "source", "most frequent value#": "majority"}
+    heads = ["trained on the release#", "on the source#", "most frequent value#"]
     rows = []
     for run in comparison.runs:
         if run.result is not None and run.result.utility is not None:
-            found = run.result.utility
-            shares = [found["accuracy"][name] for name in heads.values()]
+            found, accuracy = run.result.utility, run.result.utility["accuracy"]
+            shares = [accuracy["release"], accuracy["source"], accuracy["majority"]]
             cells = ["-" if share is None else f"{share:.4f}" for share in shares]
             rows.append([*asked_cells(comparison, run), found["classify"], *cells])
     return [*asked_heads(comparison), "column", *heads], rows

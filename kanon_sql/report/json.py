@@ -36,24 +36,37 @@ def to_json(data: Any) -> str:
 
 def result_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``, with what the registered models reach."""
+    from kanon_sql.disclosure.invariance import Invariance
     from kanon_sql.models import registered
+    from kanon_sql.report.json_schema import schema_of
+    from kanon_sql.verbs.result import Result
 
-    schema = _schema("result.schema.json")
-    for name, metric in QUALITY_METRICS.items():
-        described = {"type": "number", "minimum": 0, "description": f"{metric.words}; {metric.formula}"}
-        if metric.largest is not None:
-            described["maximum"] = metric.largest
-        schema["properties"]["metrics"]["properties"][name] = described
-    recoding = schema["properties"]["recoding"]["anyOf"][1]["properties"]
+    declared = [*(model.figures for model in registered()), Invariance.figures]
+    figures = {name: hint for own in declared for name, hint in own.items()}
+    schema = schema_of(Result, "kanon_sql result", {"Reached": figures})
+    parts = schema["$defs"]
+    parts["Reached"]["minProperties"] = len(parts["Reached"]["required"]) + 1  # at least one figure
+    metrics = schema["properties"]["metrics"]
+    metrics["properties"] = {name: _metric(metric) for name, metric in QUALITY_METRICS.items()}
+    metrics["patternProperties"] = {"^[a-z_]+ [(].+[)]$": {"type": "number", "description": _OTHER_FORM}}
+    metrics["additionalProperties"] = False
+    recoding = parts["RecodingSummary"]["properties"]
     recoding["method"]["enum"] = [name for name, declared in RECODINGS.items() if declared.run is not None]
     recoding["variant"]["enum"] = [*dict.fromkeys(word for item in RECODINGS.values() for word in item.variants), None]
-    algorithm = schema["properties"]["search"]["anyOf"][1]["properties"]["algorithm"]
-    algorithm["enum"] = [*SEARCH_ALGORITHMS, *algorithm["enum"]]
-    figures = {name: about for model in registered() for name, about in model.figures.items()}
-    schema["properties"]["achieved"]["additionalProperties"]["properties"] |= {
-        name: {"type": ["number", "null"], "description": about} for name, about in figures.items()
-    }
+    parts["SearchSummary"]["properties"]["algorithm"]["enum"] = [*SEARCH_ALGORITHMS, "exponential_mechanism"]
     return schema
+
+
+_OTHER_FORM = (
+    "Another form of a metric that the search optimized: its aggregate, gs_factor, monotone. Of a rank "
+    "the largest loss "
+    "of a column."
+)
+
+
+def _metric(metric: Any) -> dict[str, Any]:
+    described = {"type": "number", "minimum": 0, "description": f"{metric.words}; {metric.formula}"}
+    return described if metric.largest is None else {**described, "maximum": metric.largest}
 
 
 def audit_schema() -> dict[str, Any]:

@@ -9,21 +9,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from pydantic import BaseModel
+
+from kanon_sql.spec import Like
+
 __all__ = ["schema_of"]
 
 _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _FIELD = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 
 
-def schema_of(kind: type, title: str, **definitions: Any) -> dict[str, Any]:
+def schema_of(
+    kind: type, title: str, further: Mapping[str, Mapping[str, Any]] | None = None, **definitions: Any
+) -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of the dictionaries of a class of results.
 
     Args:
         kind: a dataclass that is a document.
         title: of the schema.
+        further: class of a part -> keys that it may have besides, and the types of their values.
         definitions: class of a part -> a schema that is put in the place of its own.
     """
-    made = _Schema(definitions)
+    made = _Schema(definitions, further or {})
     found = made.object_of(kind)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **found}
     named = {name: item for name, item in made.named.items() if item}
@@ -33,8 +40,9 @@ def schema_of(kind: type, title: str, **definitions: Any) -> dict[str, Any]:
 class _Schema:
     """The schema of a class, with those of the classes of its parts by their names."""
 
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
+    def __init__(self, definitions: Mapping[str, Any], further: Mapping[str, Mapping[str, Any]]) -> None:
         self.named: dict[str, Any] = dict(definitions)
+        self.further = further
 
     def object_of(self, kind: Any) -> dict[str, Any]:
         """The schema of an object with a key per field."""
@@ -47,6 +55,8 @@ class _Schema:
             properties[name] = found
             if always:
                 required.append(name)
+        for name, hint in self.further.get(kind.__name__, {}).items():
+            properties[name] = self.of(hint)
         return {
             "description": about,
             "type": "object",
@@ -61,9 +71,10 @@ class _Schema:
         if hint is Any:
             return {}
         if origin is Annotated:
-            found = self.of(given[0])
+            likes = [more.kind for more in hint.__metadata__ if isinstance(more, Like)]
+            found = self.of(likes[0] if likes else given[0])
             for more in hint.__metadata__:
-                found = {**found, **more.keywords}
+                found = found if isinstance(more, Like) else {**found, **more.keywords}
             return found
         if origin is Literal:
             return {"const": given[0]} if len(given) == 1 else {"enum": list(given)}
@@ -91,6 +102,8 @@ def _keys(kind: Any) -> dict[str, tuple[Any, bool]]:
             name: (get_args(hint)[0], False) if get_origin(hint) is NotRequired else (hint, kind.__total__)
             for name, hint in _hints(kind).items()
         }
+    if issubclass(kind, BaseModel):
+        return {name: (hint, True) for name, hint in _hints(kind).items() if name in kind.model_fields}
     assert is_dataclass(kind), kind
     hints, found = _hints(kind), {}
     for field in fields(kind):
@@ -99,6 +112,8 @@ def _keys(kind: Any) -> dict[str, tuple[Any, bool]]:
             found[field.name] = hints[field.name], True
         elif shown == "on request":
             found[field.name] = _without_none(hints[field.name]), False
+        elif shown == "listed":
+            found[field.name] = hints[field.name], False
     return found
 
 

@@ -17,7 +17,7 @@ from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.evaluate import Classes, SearchSummary
+    from kanon_sql.evaluate import Classes, ClassSizes, SearchSummary
     from kanon_sql.search import Explained
     from kanon_sql.verbs.result import Result
 
@@ -93,10 +93,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
                 parts += section(
                     "Other locally minimal nodes: first on some path from the values", _nodes(others, names)
                 )
-        if result.lattice:
-            parts += section("Lattice", _lattice(result.lattice, result.node))
-        if result.distances is not None:
-            parts += section("Distance vectors", distance_vectors(result.distances))
+        if result.search.lattice:
+            parts += section("Lattice", _lattice(result.search.lattice, result.node))
+        if result.search.distances is not None:
+            parts += section("Distance vectors", distance_vectors(result.search.distances))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
         if result.level_names and _has_vectors(result, all_minimal):
@@ -118,8 +118,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
 def _has_vectors(result: Result, all_minimal: bool) -> bool:
     """Whether levels are shown as vectors, which have no place for names."""
     found = result.search
-    listed = found is not None and ((all_minimal and found.minimal) or (result.verb == "plan" and found.runners_up))
-    return bool(listed or result.distances or (result.lattice and len(result.lattice) <= LISTED))
+    if found is None:
+        return False
+    listed = (all_minimal and found.minimal) or (result.verb == "plan" and found.runners_up)
+    return bool(listed or found.distances or (found.lattice and len(found.lattice) <= LISTED))
 
 
 def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -275,18 +277,18 @@ def reached(item: Mapping[str, Any]) -> str:
     return "none" if unbounded or not found else ", ".join(found)
 
 
-def _sizes(sizes: Sequence[Mapping[str, int | None]], counted: str) -> RenderableType:
+def _sizes(sizes: Sequence[ClassSizes], counted: str) -> RenderableType:
     table = columns([(counted, True), ("classes", True), ("rows", True)])
     for item in sizes:
         table.add_row(*map(Text, size_cells(item)))
     return table
 
 
-def size_cells(item: Mapping[str, int | None]) -> tuple[str, str, str]:
+def size_cells(item: Mapping[str, Any]) -> tuple[str, str, str]:
     """A range of class sizes, the classes in it, and their rows."""
-    low, high = number(item["from"] or 0), "" if item["to"] is None else number(item["to"])
+    low, high = number(item["from"]), "" if item["to"] is None else number(item["to"])
     size = f"{low} and more" if not high else low if low == high else f"{low}-{high}"
-    return size, number(item["classes"] or 0), number(item["rows"] or 0)
+    return size, number(item["classes"]), number(item["rows"])
 
 
 def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -323,8 +325,8 @@ def _search(search: SearchSummary, found: bool) -> Iterable[tuple[str, str]]:
         nodes += f", {number(search.nodes_inferred)} decided without a query"
     yield "nodes", nodes
     if search.matrix is not None:
-        sizes = {name: number(size) for name, size in search.matrix.items()}
-        yield "matrix", f"{sizes['outliers']} outliers x {sizes['vectors']} vectors, {sizes['rows']} distances"
+        outliers, vectors = number(search.matrix["outliers"]), number(search.matrix["vectors"])
+        yield "matrix", f"{outliers} outliers x {vectors} vectors, {number(search.matrix['rows'])} distances"
     reads = plural(search.base_reads, "time")
     yield "frequency sets", f"the first read {reads}, {number(search.frequency_sets)} rolled up from others"
     if search.minimal is not None and found:

@@ -16,11 +16,16 @@ from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import (
     HIDDEN,
+    LISTED,
     ON_REQUEST,
     Count,
     Displayed,
     Document,
     Keywords,
+    LevelNames,
+    Levels,
+    LevelVector,
+    Like,
     Names,
     Nonnegative,
     Positive,
@@ -28,6 +33,7 @@ from kanon_sql.spec.display import (
     Share,
     Text,
     VerdictResult,
+    plain,
 )
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
@@ -67,6 +73,7 @@ __all__ = [
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
     "HIDDEN",
+    "LISTED",
     "MOST_DIGITS",
     "NO_SOURCE",
     "ON_REQUEST",
@@ -88,7 +95,11 @@ __all__ = [
     "KAnonymityRequirement",
     "Keywords",
     "Lbqid",
+    "LevelNames",
     "LevelSearch",
+    "LevelVector",
+    "Levels",
+    "Like",
     "MInvarianceRequirement",
     "Masking",
     "NamedWarnings",
@@ -132,6 +143,7 @@ __all__ = [
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",
+    "plain",
     "population",
     "prices",
     "quote",

@@ -7,18 +7,23 @@ the same fields, and from what their docstrings say, by :mod:`kanon_sql.report.j
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Self, cast
 
 from kanon_sql.errors import RequirementNotMet
 
 __all__ = [
     "HIDDEN",
+    "LISTED",
     "ON_REQUEST",
     "Count",
     "Displayed",
     "Document",
     "Keywords",
+    "LevelNames",
+    "LevelVector",
+    "Levels",
+    "Like",
     "Names",
     "Nonnegative",
     "Positive",
@@ -63,21 +68,38 @@ class Keywords:
         self.keywords = keywords
 
 
+class Like:
+    """What a mapping looks like in JSON: the object of a dataclass or typed dictionary, such as ``Like(Bound)``."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
 Count = Annotated[int, Keywords(minimum=0)]
 Positive = Annotated[int, Keywords(minimum=1)]
 Nonnegative = Annotated[float, Keywords(minimum=0)]
 Share = Annotated[float, Keywords(minimum=0, maximum=1)]
 Text = Annotated[str, Keywords(minLength=1)]
 Names = Annotated[Sequence[str], Keywords(minItems=1)]
+Levels = Annotated[Mapping[str, Count], Keywords(minProperties=1)]
+"""A node: quasi-identifier -> level."""
+LevelVector = tuple[Count, ...]
+"""A node: its levels, in the order of the quasi-identifiers."""
+LevelNames = Annotated[Mapping[str, Annotated[Sequence[Text], Keywords(minItems=1)]], Keywords(minProperties=1)]
+"""Quasi-identifier -> what each of its levels is called, level 0 first."""
 
 HIDDEN = {"json": "hidden"}
 """Metadata of a field that no JSON has."""
 ON_REQUEST = {"json": "on request"}
 """Metadata of a field whose key is left out where it is None: it was not asked for."""
+LISTED = {"json": "listed"}
+"""Metadata of a field whose key is there where a caller of ``to_dict`` asks for it."""
 
 
 class Document:
     """A dataclass that is written as JSON, field by field."""
+
+    __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object, with the keys of the fields in their order."""
@@ -93,6 +115,8 @@ def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Document):
         return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -59,6 +59,7 @@ class Answers(Fixtures):
         assert ours is not None
         assert theirs is not None
         assert ours["bound"] == theirs["bound"]
+        assert ours["bound"] is not None
         assert 0 < ours["bound"]["mean_loss"] <= ours["mean_loss"]
 
     def test_ranges_are_audited_as_by_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:

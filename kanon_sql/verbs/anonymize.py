@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
-from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
+from kanon_sql.evaluate import (
+    Budget,
+    Chosen,
+    NothingFound,
+    NothingToSearch,
+    Rows,
+    rows_in_words,
+    searched,
+    searched_again,
+)
 from kanon_sql.frequency import source_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.recode import CellsRecoded, Kept, Recoded, recoded
@@ -41,7 +50,7 @@ from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
-from kanon_sql.verbs.result import Result, unreleased
+from kanon_sql.verbs.result import LedgerSummary, Result, unreleased
 from kanon_sql.verbs.run import Run, running
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
@@ -243,7 +252,7 @@ def released(
             node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
             rows=rows,
             classes=written.examination.classes_dict(),
-            class_sizes=written.examination.sizes_list(),
+            class_sizes=written.examination.sizes,
             achieved=written.examination.achieved_dict(),
             metrics=metrics,
             mean_loss=mean_loss_of(found),
@@ -259,7 +268,7 @@ def released(
             intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,
             details=with_statements(more, found.workspace.engine.meter.log),
-            ledger=None if together is None else together.to_dict(),
+            ledger=None if together is None else _ledger(together),
             steps=steps,
             utility=utility,
             warnings=warned,
@@ -289,6 +298,20 @@ def released(
     return replace(result, manifest=manifest, notes=[*result.notes, *_kept(found)]), together
 
 
+def _ledger(found: JointVerdict) -> LedgerSummary:
+    """What the release and those of its ledger tell together, as it stands in results."""
+    joint = found.joint
+    return {
+        "table": found.table,
+        "earlier": [entry.name for entry in found.earlier],
+        "coarsened": found.coarsened,
+        "refused": found.refused,
+        "changed": [] if joint is None else list(joint.changed),
+        "classes": joint.examinations[0].classes_dict() if joint is not None and joint.examinations else {},
+        "achieved": {} if joint is None else {item.model.label: item.to_dict() for item in joint.achieved},
+    }
+
+
 def _kept(found: Chosen | Recoded) -> Sequence[str]:
     """Keep the recoding of what was published, if the spec says so; what to say of it."""
     if found.spec.recoding.save_as is None:
@@ -299,7 +322,7 @@ def _kept(found: Chosen | Recoded) -> Sequence[str]:
     return [keep(found.workspace, found.spec, found.mapped, node)]
 
 
-def _message(found: Chosen | Recoded, rows: Mapping[str, int], written: Written) -> str:
+def _message(found: Chosen | Recoded, rows: Rows, written: Written) -> str:
     dropped = written.note is not None  # what says why
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "

@@ -155,7 +155,7 @@ def check(
             node=None,
             rows={"source": rows, "released": rows, "suppressed": 0},
             classes=found.examination.classes_dict(),
-            class_sizes=found.examination.sizes_list(),
+            class_sizes=found.examination.sizes,
             revealed=[item.to_dict() for item in revealed] if reveal else None,
             achieved={**found.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
             metrics={},

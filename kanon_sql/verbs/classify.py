@@ -21,6 +21,7 @@ from kanon_sql.frequency import FrequencySets
 from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, identifier, literal, render, sql_list
+from kanon_sql.verbs.result import Utility
 
 __all__ = ["classified", "utility_obstacles"]
 
@@ -31,7 +32,7 @@ _KEY = "folds of kanon_sql"
 """The folds need not be secret, only the same every time."""
 
 
-def classified(found: Chosen | Recoded) -> dict[str, Any] | None:
+def classified(found: Chosen | Recoded) -> Utility | None:
     """The accuracies of a release that was searched for; None where the spec asks for none.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,7 +18,7 @@ from kanon_sql.evaluate import Answered, Bin, Chosen, Counted, Searched, Table, 
 from kanon_sql.models import Distance, PrivacyModel
 from kanon_sql.recode import Recoded
 from kanon_sql.search import Known, Lattice, Node
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Count, Document, Keywords, LevelVector, Nonnegative, Positive, Share, Spec
 from kanon_sql.sql import Statement
 from kanon_sql.version import __version__
 
@@ -55,12 +55,19 @@ class _Part(BaseModel):
 
 
 class RangeDetails(_Part):
-    """Some classes by size or by distance; see :class:`kanon_sql.evaluate.class_counts.Bin`."""
+    """Some classes by size or by distance; see :class:`kanon_sql.evaluate.class_counts.Bin`.
 
-    low: float
-    high: float | None
-    classes: int
-    records: int
+    Attributes:
+        low: the least size, included, or the distance that they are above.
+        high: the largest size or distance, included; None where there is no upper end.
+        classes: how many classes.
+        records: rows in them, or persons.
+    """
+
+    low: Nonnegative
+    high: Nonnegative | None
+    classes: Count
+    records: Count
 
 
 class DistanceDetails(_Part):
@@ -92,10 +99,10 @@ class RiskDetails(_Part):
         above: share of records at a risk above 1 / k; None where no k was asked for.
     """
 
-    highest: float
-    average: float
-    unique: float
-    above: float | None
+    highest: Share
+    average: Share
+    unique: Share
+    above: Share | None
 
 
 class TableDetails(_Part):
@@ -110,44 +117,71 @@ class TableDetails(_Part):
         risk: None for a table without records.
     """
 
-    name: str
-    classes: int
-    records: int
+    name: Annotated[str, Keywords(enum=["source", "release", "table"])]
+    classes: Count
+    records: Count
     sizes: tuple[RangeDetails, ...]
     distances: tuple[DistanceDetails, ...]
     risk: RiskDetails | None
 
 
 class AttributeDetails(_Part):
-    """One quasi-identifier at the chosen node: its level, its limits, the share of its detail that is lost."""
+    """One quasi-identifier at the chosen node.
+
+    Attributes:
+        name: the column's.
+        level: of its hierarchy.
+        minimum, maximum: the lowest and the highest level that it may have.
+        height: the highest level of its hierarchy.
+        loss: the share of its detail that is lost, suppressed rows included.
+    """
 
     name: str
-    level: int
-    minimum: int
-    maximum: int
-    height: int
-    loss: float
+    level: Count
+    minimum: Count
+    maximum: Count
+    height: Count
+    loss: Share
 
 
 class HeightDetails(_Part):
-    """The nodes of one height: how many, and how many of them are known to be what (None: not told)."""
+    """The nodes of one height.
 
-    height: int
-    nodes: int
-    known: dict[Known, int] | None
-    minimal: int
+    Attributes:
+        height: the sum of the levels.
+        nodes: how many nodes there are.
+        known: what is known -> of how many nodes; None for a lattice that is too large to say.
+        minimal: how many of them are k-minimal.
+    """
+
+    height: Count
+    nodes: Count
+    known: Annotated[dict[Known, Count] | None, Keywords(propertyNames={"enum": list(get_args(Known))})]
+    minimal: Count
 
 
 class NodeDetails(_Part):
-    """One node of a small lattice."""
+    """One node of a small lattice.
 
-    node: tuple[int, ...]
+    Attributes:
+        node: the vector of levels.
+        known: what is known about it.
+        minimal: whether it is k-minimal.
+    """
+
+    node: LevelVector
     known: Known
     minimal: bool
 
 
 class LatticeDetails(_Part):
-    """The lattice: by height, and node by node where it is small."""
+    """The lattice: by height, and node by node where it is small.
+
+    Attributes:
+        attributes: the quasi-identifiers, in the order of the levels.
+        heights: the nodes by height.
+        nodes: the nodes; None for a lattice that is too large to draw.
+    """
 
     attributes: tuple[str, ...]
     heights: tuple[HeightDetails, ...]
@@ -164,9 +198,9 @@ class SolutionDetails(_Part):
         metric: the metric that was searched for.
     """
 
-    node: tuple[int, ...]
-    generalization: float
-    suppressed: int
+    node: LevelVector
+    generalization: Share
+    suppressed: Count
     metric: float | None
 
 
@@ -181,8 +215,8 @@ class CellDetails(_Part):
     """
 
     label: str | None
-    source: int | None
-    released: int
+    source: Count | None
+    released: Count
     merged: bool
 
 
@@ -200,18 +234,21 @@ class DistributionDetails(_Part):
     """
 
     name: str
-    level: int | None
-    least: int
+    level: Count | None
+    least: Annotated[int, Keywords(minimum=2)]
     source: bool
     cells: tuple[CellDetails, ...]
     counted: Literal["rows", "persons"] = "rows"
 
 
-class Details(_Part):
+class Details(Document, _Part):
     """What a report shows beyond a result.
 
     Attributes:
-        run_id, at, engine, version: which run, when (UTC), on what, by which kanon_sql.
+        run_id: which run.
+        at: when, in UTC, ISO 8601.
+        engine: the database's name and version.
+        version: of kanon_sql.
         counted: what classes count: ``rows`` or ``persons``.
         k: the largest k asked of these classes; None if none was.
         tables: the source and the release, or the checked table.
@@ -227,18 +264,18 @@ class Details(_Part):
     at: str
     engine: str
     version: str
-    counted: str
-    k: int | None
+    counted: Literal["rows", "persons"]
+    k: Positive | None
     tables: tuple[TableDetails, ...]
     attributes: tuple[AttributeDetails, ...] = ()
     lattice: LatticeDetails | None = None
     solutions: tuple[SolutionDetails, ...] = ()
     distributions: tuple[DistributionDetails, ...] = ()
-    statements: dict[str, int] = {}
+    statements: dict[str, Count] = {}
     spec: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
+        """One JSON-compatible object."""
         return self.model_dump(mode="json")
 
 

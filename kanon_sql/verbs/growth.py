@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, searched, searched_again
@@ -80,7 +80,7 @@ class Growth:
         return tuple(self.state.node[name] for name in self.spec.quasi_identifiers)
 
     @property
-    def policy(self) -> str:
+    def policy(self) -> Literal["hold", "coarsen", "research"]:
         """What happens when the levels no longer fit."""
         return "hold" if self.spec.increments is None else self.spec.increments.on_drift
 

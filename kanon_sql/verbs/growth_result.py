@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
@@ -121,7 +122,7 @@ def _changed(
     return replace(
         result,
         classes=whole.classes_dict(),
-        class_sizes=whole.sizes_list(),
+        class_sizes=whole.sizes,
         achieved=whole.achieved_dict(),
     )
 
@@ -208,7 +209,9 @@ def _result(
     )
 
 
-def _verified(growth: Growth, added: int, *, coarsened: bool) -> str:
+def _verified(
+    growth: Growth, added: int, *, coarsened: bool
+) -> Literal["nothing", "what was added", "the whole release"]:
     """What a GROUP BY has looked at, besides the classes that rows were taken out of."""
     if growth.verify_all or (coarsened and growth.spec.unit is None):
         return "the whole release"

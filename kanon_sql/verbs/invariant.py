@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.engines import Column, Reporter, Workspace, open_workspace
 from kanon_sql.errors import VerificationError
-from kanon_sql.evaluate import Classes, rows_in_words
+from kanon_sql.evaluate import Classes, Rows, rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
 from kanon_sql.recode import InvariantClasses, NoInvariantClasses, invariant_classes
 from kanon_sql.release import (
@@ -24,7 +24,7 @@ from kanon_sql.release import (
 from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.manifest_builder import manifest_frame
-from kanon_sql.verbs.result import Result, Warned
+from kanon_sql.verbs.result import InvarianceSummary, Result, Warned
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.warnings import failed_by, readable_by_others
 
@@ -48,7 +48,7 @@ class _Run:
         assert self.spec.release is not None
         return format_table_name((*self.spec.release[:-1], self.requirement.history[-1]))
 
-    def facts(self, found: InvariantClasses) -> dict[str, Any]:
+    def facts(self, found: InvariantClasses) -> InvarianceSummary:
         """What results and manifests say of the sequence and its counterfeits."""
         return {
             "m": self.requirement.m,
@@ -163,7 +163,7 @@ def _result(
 ) -> Result:
     made = found if isinstance(found, InvariantClasses) else None
     assert run.spec.release is not None
-    rows = {"source": found.rows, "released": found.rows if made is not None else 0, "suppressed": 0}
+    rows: Rows = {"source": found.rows, "released": found.rows if made is not None else 0, "suppressed": 0}
     return Result(
         verb="anonymize",
         verdict=verdict,

@@ -130,10 +130,11 @@ def plan(
                 if (why := failed_by(spec, result.warnings, on_any=fail_on_warning)) is not None:
                     result = replace(result, verdict="fail", message=f"nothing would be published: {why}")
                 result = with_bound(result, found) if bound else result
-                lattice = found.explained() if explain else None
-                distances = None
-                if outliers is not None and isinstance(found, Chosen | NothingFound):
+                if result.search is not None and explain:
+                    result = replace(result, search=replace(result.search, lattice=found.explained()))
+                if result.search is not None and outliers is not None and isinstance(found, Chosen | NothingFound):
                     distances = distances_between(found.workspace, found.sets, outliers)
+                    result = replace(result, search=replace(result.search, distances=distances))
                 more = details_of(found, "distributions" if distributions else details)
                 loses = result.mean_loss != 0  # else nothing can be better
                 if quick and loses and isinstance(found, Chosen) and is_quick(engine, found):
@@ -147,8 +148,6 @@ def plan(
             release=spec.shown,
             notes=[*engine.read_notes, *result.notes, *notes_of_steps(steps), *ledger],
             steps=steps,
-            lattice=lattice,
-            distances=distances,
             details=with_statements(more, run.meter.log),
         )
         return run.closed(result)
@@ -172,7 +171,7 @@ def _planned(found: Chosen | Recoded, *, brief: bool) -> Result:
         node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
         rows=rows,
         classes=examination.classes_dict(),
-        class_sizes=examination.sizes_list(),
+        class_sizes=examination.sizes,
         achieved=examination.achieved_dict(),
         metrics=found.metrics(brief=brief) if isinstance(found, Chosen) else found.metrics(),
         mean_loss=mean_loss_of(found),

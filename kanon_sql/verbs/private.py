@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.engines import Reporter, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.evaluate import Evaluator, SearchSummary, rows_in_words
+from kanon_sql.evaluate import Evaluator, Rows, SearchSummary, rows_in_words
 from kanon_sql.frequency import Prepared, prepared, source_of
 from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import (
@@ -17,7 +17,7 @@ from kanon_sql.release import (
     Sampling,
     Score,
     Written,
-    budget_dict,
+    budgets,
     choose_levels,
     draw,
     expected_size,
@@ -34,7 +34,7 @@ from kanon_sql.release import (
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
 from kanon_sql.verbs.manifest_builder import manifest_frame
-from kanon_sql.verbs.result import Result, names_for_manifest
+from kanon_sql.verbs.result import DifferentialPrivacySummary, Result, names_for_manifest
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 
@@ -67,9 +67,10 @@ class _Run:
     given: Prepared
     run: Run
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> DifferentialPrivacySummary:
         """What results and manifests say of the guarantee; none of it depends on the rows."""
         assert self.spec.ledger is not None
+        spent, total = budgets(self.entries, self.requirement)
         return {
             "epsilon": self.requirement.epsilon,
             "delta": self.requirement.delta,
@@ -79,7 +80,9 @@ class _Run:
             "k": self.sampling.k,
             "protects": "rows",
             "randomness": "operating system",
-            **budget_dict(".".join(self.spec.ledger.table), self.entries, self.requirement),
+            "ledger": ".".join(self.spec.ledger.table),
+            "spent": {"epsilon": float(spent[0]), "delta": float(spent[1])},
+            "total": {"epsilon": float(total[0]), "delta": float(total[1])},
         }
 
 
@@ -176,7 +179,7 @@ def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSumma
     """Draw, write, verify and publish."""
     given = run.given
     drawn = draw(given.workspace, evaluator, levels, run.sampling, operating_system)
-    rows = {"source": given.sets.rows, "released": drawn.rows, "suppressed": given.sets.rows - drawn.rows}
+    rows: Rows = {"source": given.sets.rows, "released": drawn.rows, "suppressed": given.sets.rows - drawn.rows}
     node = dict(zip(run.spec.quasi_identifiers, levels, strict=True))
     if not drawn.rows:
         message = (
@@ -211,7 +214,7 @@ def _result(
     run: _Run,
     verdict: Any,
     message: str,
-    rows: Mapping[str, int],
+    rows: Rows,
     node: Mapping[str, int],
     search: SearchSummary | None,
     written: Written | None = None,
@@ -228,7 +231,7 @@ def _result(
         node=node,
         rows=rows,
         classes={} if examined is None else examined.classes_dict(),
-        class_sizes=[] if examined is None else examined.sizes_list(),
+        class_sizes=[] if examined is None else examined.sizes,
         achieved={} if examined is None else examined.achieved_dict(),
         metrics={},
         search=search,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch
 from kanon_sql.recode import Recoded
@@ -41,4 +41,4 @@ def with_bound(result: Result, found: NothingToSearch | NothingFound | Chosen | 
         why = "no requirement holds of every class that contains one that satisfies it"
         return replace(result, notes=[*result.notes, f"no lower bound: {why}"])
     assert result.recoding is not None
-    return replace(result, recoding={**result.recoding, "bound": asdict(bound)})
+    return replace(result, recoding={**result.recoding, "bound": bound.to_dict()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from kanon_sql.models import models_of
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.recoding import mean_loss_of
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import OtherRecoding, Result
 
 __all__ = ["QUICK", "is_quick", "may_be_quick", "with_another"]
 
@@ -75,9 +74,15 @@ def with_another(
         why = "what the numbers of the plan lose is a share of squares, which is another measure"
         return replace(result, notes=[*result.notes, f"{other.label} instead was not tried: {why}"])
     before = engine.meter.statements
-    figures = {"mean_loss": None, "suppressed": None, "reason": None, "stopped": None}
-    found = {"recoding": other.label, **figures, **_found(engine, spec, other, report, budget, kept)}
-    found["statements"] = engine.meter.statements - before
+    figures = _found(engine, spec, other, report, budget, kept)
+    found: OtherRecoding = {
+        "recoding": other.label,
+        "mean_loss": figures.get("mean_loss"),
+        "suppressed": figures.get("suppressed"),
+        "reason": figures.get("reason"),
+        "stopped": figures.get("stopped"),
+        "statements": engine.meter.statements - before,
+    }
     return replace(result, other_recoding=found, notes=[*result.notes, _in_words(found, result)])
 
 
@@ -108,10 +113,11 @@ def _found(
         return {"reason": "; ".join(str(error).splitlines())}
 
 
-def _in_words(found: Mapping[str, Any], result: Result) -> str:
+def _in_words(found: OtherRecoding, result: Result) -> str:
     """One line: what the other recoding loses and suppresses, beside the plan; or why it is not possible."""
     if found["reason"] is not None:
         return f"{found['recoding']} instead is not possible: {found['reason']}"
+    assert found["mean_loss"] is not None, "it is possible"
     assert result.mean_loss is not None, "only a plan that found something is compared"
     lost, own = (f"{100 * value:.3g} %" for value in (found["mean_loss"], result.mean_loss))
     early = "" if found["stopped"] is None else f" (ended early: {found['stopped']})"

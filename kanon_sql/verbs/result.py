@@ -3,32 +3,273 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast
 
 from kanon_sql.engines import Meter
-from kanon_sql.errors import RequirementNotMet, UnsupportedError
-from kanon_sql.search import Explained
-from kanon_sql.spec import HIDDEN, ON_REQUEST, Count, Displayed, Document, Keywords, Nonnegative, Text, WarningOptions
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import (
+    AllReached,
+    ClassSizes,
+    Failing,
+    MaybeClasses,
+    NothingFound,
+    NothingToSearch,
+    Rows,
+    SearchSummary,
+)
+from kanon_sql.recode import RecodingSummary
+from kanon_sql.spec import (
+    HIDDEN,
+    ON_REQUEST,
+    Count,
+    Displayed,
+    Document,
+    Keywords,
+    LevelNames,
+    Levels,
+    Like,
+    Nonnegative,
+    Positive,
+    Share,
+    Text,
+    VerdictResult,
+    WarningOptions,
+)
+from kanon_sql.verbs.details import Details
+from kanon_sql.verbs.steps import StepsDone
 
 if TYPE_CHECKING:
     from kanon_sql.objects import Released
     from kanon_sql.spec import Spec
-    from kanon_sql.verbs.details import Details
-
-from kanon_sql.evaluate import Distances, MaybeClasses, NothingFound, NothingToSearch, SearchSummary
 
 __all__ = [
     "Charted",
     "Cost",
+    "DifferentialPrivacySummary",
+    "GrowthSummary",
+    "InvarianceSummary",
+    "LedgerSummary",
+    "OtherRecoding",
     "Result",
     "Slowest",
+    "Utility",
     "Warned",
     "unreleased",
 ]
 
 
 PAGE = "docs/reference/warnings.md"
+
+_Positive = Annotated[float, Keywords(exclusiveMinimum=0)]
+_Probability = Annotated[float, Keywords(exclusiveMinimum=0, exclusiveMaximum=1)]
+_Several = Annotated[int, Keywords(minimum=2)]
+
+
+class OtherRecoding(TypedDict):
+    """What another recoding would lose instead.
+
+    Attributes:
+        recoding: its method and options, such as ``local:fast``.
+        mean_loss: the mean loss of a cell; None where it is not possible.
+        suppressed: rows that it would suppress; None where it is not possible.
+        reason: why it is not possible; None where it is.
+        stopped: why it ended early; None if it did not.
+        statements: those of the cost that it took.
+    """
+
+    recoding: str
+    mean_loss: Share | None
+    suppressed: Count | None
+    reason: str | None
+    stopped: str | None
+    statements: Count
+
+
+class LedgerSummary(TypedDict):
+    """What a release and those of its ledger tell together.
+
+    Attributes:
+        table: the ledger.
+        earlier: the releases compared with, oldest first.
+        coarsened: whether the search was held at the levels that earlier releases have, or above.
+        refused: how many generalizations were compared before this one, and were not safe.
+        changed: releases that the source no longer gives: nothing is known of them.
+        classes: the joint classes; empty when there is nothing to compare with.
+        achieved: per requirement of any of the releases, what the joint classes reach.
+    """
+
+    table: str
+    earlier: Sequence[str]
+    coarsened: bool
+    refused: Count
+    changed: Sequence[str]
+    classes: MaybeClasses
+    achieved: AllReached
+
+
+class Accuracy(TypedDict):
+    """The share of tested rows whose value is predicted correctly; None for fewer than 20 rows.
+
+    Attributes:
+        source: by a classifier that is trained on the source.
+        release: by a classifier that is trained on the release.
+        majority: by the most frequent value alone.
+    """
+
+    source: Share | None
+    release: Share | None
+    majority: Share | None
+
+
+class Utility(TypedDict):
+    """How well a classifier (naive Bayes) that is trained on the release predicts a column of held-out source rows.
+
+    Attributes:
+        classify: the column.
+        folds: how many times a part of the rows was held out.
+        classes: its different values.
+        tested: rows of the source that have one; all of them are tested once.
+        accuracy: the shares that are predicted correctly.
+    """
+
+    classify: str
+    folds: _Several
+    classes: Count
+    tested: Count
+    accuracy: Accuracy
+
+
+class Budget(TypedDict):
+    """A privacy budget.
+
+    Attributes:
+        epsilon: of the guarantee.
+        delta: of the guarantee.
+    """
+
+    epsilon: Nonnegative
+    delta: Nonnegative
+
+
+class DifferentialPrivacySummary(TypedDict):
+    """What the mechanism that made the release guarantees, and what the ledger's releases have spent.
+
+    None of it depends on the rows.
+
+    Attributes:
+        epsilon: of the whole run, the choice of levels included.
+        delta: of the whole run.
+        epsilon_of_search: the part that choosing the levels spent; 0 where they were fixed.
+        score: what made levels likelier; None where they were fixed.
+        sampling: the probability with which each row was drawn.
+        k: classes of fewer drawn rows were left out.
+        protects: whose presence the guarantee is about.
+        randomness: where the random numbers came from.
+        ledger: the ledger that holds the budget.
+        spent: by all releases of the ledger, this one included.
+        total: the least total that any of them states.
+    """
+
+    epsilon: _Positive
+    delta: _Probability
+    epsilon_of_search: Nonnegative
+    score: Literal["precision", "loss", "discernibility", "average_class_size", "entropy", "classification"] | None
+    sampling: _Probability
+    k: Count
+    protects: Literal["rows"]
+    randomness: Literal["operating system"]
+    ledger: str
+    spent: Budget
+    total: Budget
+
+
+class PersonsOfSequence(TypedDict):
+    """The persons of a release of a sequence.
+
+    Attributes:
+        released_before: persons in a class with the values that their class had before.
+        new: persons who were not released before.
+    """
+
+    released_before: Count
+    new: Count
+
+
+class ClassesByCounterfeits(TypedDict):
+    """Classes with the same number of counterfeits.
+
+    Attributes:
+        counterfeits: the number.
+        classes: how many classes have it.
+    """
+
+    counterfeits: Count
+    classes: Count
+
+
+class InvarianceSummary(TypedDict):
+    """A release of an m-invariant sequence: what it satisfies, and the rows in it that belong to no person.
+
+    Attributes:
+        m: how many rows, all with different values, a class has at least.
+        attribute: the sensitive attribute.
+        history: the table that remembers who was released with which values.
+        earlier: the releases that this one is m-invariant with, oldest first.
+        persons: how many were released before, and how many were not.
+        signatures: different sets of values that the classes have.
+        counterfeits: rows of no person.
+        classes_by_counterfeits: how many classes have each number of counterfeits. Of every class the release itself
+            says it, in its column ``counterfeits``.
+        rounds: how often classes were halved.
+    """
+
+    m: _Several
+    attribute: str
+    history: str
+    earlier: Sequence[str]
+    persons: PersonsOfSequence
+    signatures: Count
+    counterfeits: Count
+    classes_by_counterfeits: Sequence[ClassesByCounterfeits]
+    rounds: Count
+
+
+class GrowthSummary(TypedDict):
+    """What became of new rows, and of those that left.
+
+    Attributes:
+        batch: the number of the last batch that was added; the first release is 1.
+        taken: new rows that were read.
+        left: rows that were said to have left the source.
+        added: rows that were added to the release.
+        added_classes: the equivalence classes of the rows that were added; empty when none was.
+        added_achieved: per requirement, what the rows that were added reach by themselves.
+        removed: rows that were taken out of the release: those that left, and others with them.
+        waiting: rows of the source that were never released, and may be: for others like them they wait, or are held.
+            They count against suppression.
+        held: those among them that are not released, since their persons were before.
+        retired: rows of the source that were taken out of the release, and are not released again.
+        on_drift: what the spec says to do when more rows would wait than may be suppressed.
+        drift: whether more rows would have waited than suppression allows, at the levels that the release had.
+        levels: what became of the levels.
+        verified: what an independent GROUP BY has looked at.
+    """
+
+    batch: Count
+    taken: Count
+    left: Count
+    added: Count
+    added_classes: MaybeClasses
+    added_achieved: AllReached
+    removed: Count
+    waiting: Count
+    held: Count
+    retired: Count
+    on_drift: Literal["hold", "coarsen", "research"]
+    drift: bool
+    levels: Literal["kept", "coarser"]
+    verified: Literal["nothing", "what was added", "the whole release"]
 
 
 class Charted(Displayed):
@@ -123,51 +364,56 @@ class Cost(Document):
         )
 
 
-@dataclass(frozen=True, repr=False)
-class Result(Charted, Document):
-    """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Result(Charted, VerdictResult):
+    """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``; its JSON has the same keys for all.
 
     Attributes:
         verb: the verb that made it.
-        verdict: ``pass`` or ``fail``.
+        verdict: whether every requirement is met.
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
-        node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
-        level_names: quasi-identifier -> what each of its levels is called, level 0 first; None where no level is told.
-            A name says how labels are made, and has no value of the data.
-        intervals: quasi-identifier -> how many intervals its released values are in, for the columns that are
-            released as intervals; None for algorithms that choose levels. For algorithms that choose intervals,
-            level 0 of ``node`` is the value, level 1 the interval and level 2 the top.
-        rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
-        classes: ``count``, ``smallest``, ``average``, ``largest``.
-        class_sizes: how many classes and rows there are, by the size of the class.
-        achieved: requirement -> the value that is reached, and how many classes and rows violate it.
-        metrics: metric -> its value at the node.
-        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says: the one
-            figure that all recodings have in common. None for ``check``, and without a release.
-        other_recoding: for a plan that was asked for it: what another recoding would lose: ``recoding``,
-            ``mean_loss``, ``suppressed``, ``stopped``, ``statements``, and the ``reason`` where it is not possible.
-        search: what the search did; None for ``check``.
-        cost: what the run asked of the database.
+        node: the chosen generalization, quasi-identifier -> level; None for ``check``, when no node satisfies, and
+            where labels differ by class.
+        level_names: quasi-identifier -> what each of its levels is called, level 0 first, the top last; None where no
+            level is told. A name says how labels are made, and has no value of the data; for a tree of the spec it is
+            the tree's first labels.
+        intervals: for algorithms that choose intervals: quasi-identifier -> how many intervals its released values are
+            in, for those at level 1 of ``node``. The levels of ``node`` are then 0, the value; 1, the interval; 2, the
+            top. None for other algorithms, and without a node.
+        recoding: for a recoding whose labels differ by class: what it made; None where every row of a column has one
+            level, and for ``check``.
+        rows: how many rows there are, and what became of them.
+        classes: the equivalence classes of the release or the checked table; empty when there is none, and for
+            ``refresh`` where it did not look at the whole release.
+        class_sizes: classes and rows by the size of the class, both ends included; ranges that no class is in are left
+            out.
+        achieved: requirement, such as ``k_anonymity`` or ``t_closeness(diagnosis)`` -> what is reached, and what
+            violates it.
+        metrics: quality metrics of the release; lower is better. Of local recoding those that need no node; empty when
+            nothing satisfies.
+        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says; a suppressed
+            cell has lost everything. The same figure for every recoding. None for ``check``, and when nothing
+            satisfies.
+        other_recoding: for a plan that was asked for it: what another recoding would lose instead; None where it was
+            not asked for, and when nothing satisfies.
+        search: what the search did; None for ``check``, and for local recoding, which searches no lattice.
+        cost: what the run asked of the database, and what reached the client.
         notes: what the user should know besides.
+        warnings: risks that a passing verdict does not cover; each has a code, and a page.
+        details: what a report shows besides: counts and shares, no value of the data; None unless asked for.
+        ledger: what the release and those of its ledger tell together; None without a ledger, and for ``plan`` and
+            ``check``.
+        utility: how well the column that the spec names can be predicted from the release; None where it names none,
+            where nothing was found, and for ``check``.
+        steps: the release steps that were done before classes were made; None without steps, and for ``check``.
+        differential_privacy: what the mechanism that made the release guarantees; None unless it was asked for.
+        m_invariance: for a release of an m-invariant sequence: what it satisfies; None unless it was asked for.
+        refresh: for ``refresh``: what became of new rows, and of those that left; None for other verbs.
+        revealed: classes that violate a requirement, with their values, the smallest first; None unless asked for.
+            These are values of few persons.
         sql: every statement that ran, in order, with values redacted.
         manifest: the published manifest; None unless published.
-        lattice: what is known about every node; None unless asked for.
-        distances: the matrix of distance vectors; None unless asked for.
-        revealed: classes that violate a requirement, with their values; None unless asked for.
-        details: what a report shows besides; None unless asked for.
-        ledger: what the release and those of its ledger tell together; None without a ledger.
-        recoding: for a local recoding, which has no node: its method, rounds and partitions, the mean loss per column,
-            and how many labels and rows each level has; None where every row of a column has one level.
-        steps: the release steps that were done before classes were made, and how many rows were drawn; None without.
-        utility: how well the column that the spec names can be told from the release; None where it names none.
-        differential_privacy: the mechanism's epsilon and delta, the sampling probability and k that follow from them,
-            and what the ledger's releases have spent; None unless it was asked for.
-        m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
-            how many counterfeits there are, by class; None unless it was asked for.
-        refresh: for ``refresh``: how many rows were ``taken``, ``added`` and ``removed``, how many are ``waiting``,
-            ``held`` and ``retired``, and what became of the levels; None for other verbs.
-        warnings: risks that a passing verdict does not cover; each has a code, and a page.
         released: the release as a table of the program's, where ``anonymize`` was given one; else None.
 
     Examples:
@@ -182,47 +428,40 @@ class Result(Charted, Document):
 
     verb: Literal["plan", "anonymize", "check", "apply", "refresh"]
     verdict: Literal["pass", "fail"]
-    message: str
+    message: Text
     release: str | None
-    node: Mapping[str, int] | None
-    rows: Mapping[str, int]
+    node: Levels | None
+    level_names: LevelNames | None = None
+    intervals: Mapping[str, Positive] | None = None
+    recoding: RecodingSummary | None = None
+    rows: Rows
     classes: MaybeClasses
-    achieved: Mapping[str, Mapping[str, Any]]
+    class_sizes: Sequence[ClassSizes] = ()
+    achieved: AllReached
     metrics: Mapping[str, float]
+    mean_loss: Share | None = None
+    other_recoding: OtherRecoding | None = None
     search: SearchSummary | None
     cost: Cost
     notes: Sequence[str] = ()
-    sql: Sequence[str] = field(default=(), repr=False)
-    manifest: Mapping[str, Any] | None = field(default=None, repr=False)
-    lattice: Sequence[Explained] | None = field(default=None, repr=False)
-    distances: Distances | None = field(default=None, repr=False)
-    intervals: Mapping[str, int] | None = None
-    class_sizes: Sequence[Mapping[str, int | None]] = ()
-    revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
-    details: Details | None = field(default=None, repr=False)
-    ledger: Mapping[str, Any] | None = None
-    recoding: Mapping[str, Any] | None = None
-    mean_loss: float | None = None
-    other_recoding: Mapping[str, Any] | None = None
-    differential_privacy: Mapping[str, Any] | None = None
-    m_invariance: Mapping[str, Any] | None = None
-    refresh: Mapping[str, Any] | None = None
-    steps: Mapping[str, Any] | None = None
-    utility: Mapping[str, Any] | None = None
     warnings: Sequence[Warned] = ()
-    released: Released | None = field(default=None, repr=False, compare=False)
-    level_names: Mapping[str, Sequence[str]] | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the verdict is ``pass``."""
-        return self.verdict == "pass"
+    details: Details | None = None
+    ledger: LedgerSummary | None = None
+    utility: Utility | None = None
+    steps: StepsDone | None = None
+    differential_privacy: DifferentialPrivacySummary | None = None
+    m_invariance: InvarianceSummary | None = None
+    refresh: GrowthSummary | None = None
+    revealed: Sequence[Annotated[Mapping[str, Any], Like(Failing)]] | None = field(default=None, metadata=ON_REQUEST)
+    sql: Sequence[str] = field(default=(), metadata=HIDDEN)
+    manifest: Mapping[str, Any] | None = field(default=None, metadata=HIDDEN)
+    released: Released | None = field(default=None, compare=False, metadata=HIDDEN)
 
     @property
     def stopped(self) -> str | None:
         """Why the search or the recoding ended early, in words; None if it did not."""
         if self.recoding is not None:
-            return self.recoding["stopped"]  # type: ignore[no-any-return]
+            return self.recoding["stopped"]
         return None if self.search is None else self.search.stopped
 
     def to_frame(self) -> Any:
@@ -269,73 +508,16 @@ class Result(Charted, Document):
             "a table that it is given comes out as a table"
         )
 
-    def raise_for_failure(self) -> Result:
-        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
-        if not self.passed:
-            raise RequirementNotMet(self.message, self)
-        return self
-
     def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:
-        """Return one JSON-compatible object, which has the same keys for every verb.
+        """One JSON-compatible object, which has the same keys for every verb.
 
         Args:
             all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
         """
-        search = None
-        if self.search is not None:
-            found = self.search.minimal
-            search = {
-                "algorithm": self.search.algorithm,
-                "proven": self.search.proven,
-                "criterion": self.search.criterion,
-                "nodes_total": self.search.nodes_total,
-                "nodes_evaluated": self.search.nodes_evaluated,
-                "nodes_inferred": self.search.nodes_inferred,
-                "minimal_nodes": None if found is None else len(found),
-                "runners_up": [dict(item) for item in self.search.runners_up],
-                "stopped": self.search.stopped,
-                "frequency_sets": self.search.frequency_sets,
-                "base_reads": self.search.base_reads,
-                "matrix": None if self.search.matrix is None else dict(self.search.matrix),
-            }
-            if self.lattice is not None:
-                search["lattice"] = [asdict(item) for item in self.lattice]
-            if self.distances is not None:
-                search["distances"] = self.distances.to_dict()
-            if all_minimal and found is not None:
-                search["minimal"] = [list(node) for node in found]
-                local = self.search.locally_minimal
-                search["locally_minimal"] = None if local is None else [list(node) for node in local]
-        revealed = {} if self.revealed is None else {"revealed": [dict(item) for item in self.revealed]}
-        return {
-            "verb": self.verb,
-            "verdict": self.verdict,
-            "message": self.message,
-            "release": self.release,
-            "node": None if self.node is None else dict(self.node),
-            "level_names": None if self.level_names is None else {k: list(v) for k, v in self.level_names.items()},
-            "intervals": None if self.intervals is None else dict(self.intervals),
-            "recoding": None if self.recoding is None else dict(self.recoding),
-            "rows": dict(self.rows),
-            "classes": dict(self.classes),
-            "class_sizes": [dict(item) for item in self.class_sizes],
-            "achieved": {key: dict(value) for key, value in self.achieved.items()},
-            "metrics": dict(self.metrics),
-            "mean_loss": self.mean_loss,
-            "other_recoding": None if self.other_recoding is None else dict(self.other_recoding),
-            "search": search,
-            "cost": self.cost.to_dict(),
-            "notes": list(self.notes),
-            "warnings": [item.to_dict() for item in self.warnings],
-            "details": None if self.details is None else self.details.to_dict(),
-            "ledger": None if self.ledger is None else dict(self.ledger),
-            "utility": None if self.utility is None else dict(self.utility),
-            "steps": None if self.steps is None else dict(self.steps),
-            "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
-            "m_invariance": None if self.m_invariance is None else dict(self.m_invariance),
-            "refresh": None if self.refresh is None else dict(self.refresh),
-            **revealed,
-        }
+        found = super().to_dict()
+        if all_minimal and self.search is not None:
+            found["search"] |= self.search.listed()
+        return found
 
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:

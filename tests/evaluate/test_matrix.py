@@ -367,12 +367,14 @@ def test_samaratis_figure_is_shown(database: Database) -> None:
     """The nine patients: six outliers by seven vectors, and the distances that the paper's levels imply."""
     with nine_patients(database):
         result = kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)
-    assert result.distances is not None
-    assert (result.distances.k, len(result.distances.outliers), len(result.distances.sizes)) == (2, 6, 7)
-    assert result.distances.sizes == (3, *[None] * 6)
+    assert result.search is not None
+    distances = result.search.distances
+    assert distances is not None
+    assert (distances.k, len(distances.outliers), len(distances.sizes)) == (2, 6, 7)
+    assert distances.sizes == (3, *[None] * 6)
     oracle = Oracle(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, nulls="value")
     _, profiles = shown_by_brute_force(oracle, 2)
-    (large,) = {tuple(row[0] for row in result.distances.matrix)}
+    (large,) = {tuple(row[0] for row in distances.matrix)}
     assert sorted(large) == sorted(distance for row in profiles.elements() for size, distance in row if size)
     data = json.loads(json.dumps(result.to_dict()))
     jsonschema.Draft202012Validator(result_schema()).validate(data)
@@ -392,7 +394,7 @@ def test_the_numbers_of_vectors_do_not_follow_their_values(database: Database) -
         rows = [value for value, times in zip(values, (3, 1, 1, 2), strict=True) for _ in range(times)]
         database.table("people", ["w", "v"], [["-", value] for value in rows])
         spec = patients_spec(quasi_identifiers={"w": {"table": "h_w"}, "v": {"table": "h_v"}}, search={})
-        shown.append(kanon_sql.plan(database.engine, spec, matrix=True).distances)
+        shown.append(kanon_sql.plan(database.engine, spec, matrix=True).search.distances)
     assert shown[0] == shown[1]
     assert shown[0] is not None
     assert (shown[0].sizes, shown[0].matrix) == (
@@ -409,7 +411,7 @@ def test_a_matrix_that_nobody_would_read_is_refused(database: Database) -> None:
     ):
         kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)
     with patch.object(distances_module, "MOST_SHOWN", 42):
-        assert kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True).distances is not None
+        assert kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True).search.distances is not None
 
 
 @pytest.mark.parametrize(
@@ -463,11 +465,11 @@ def test_other_engines_show_the_same(name: str, database: Database) -> None:
     spec = patients_spec(quasi_identifiers=columns, suppression={"max_rows": 1}, search={})
     rows = [(row["race"], row["zip"]) for row in lit.NINE_PATIENTS]
     database.table("people", ["race", "zip"], rows)
-    expected = kanon_sql.plan(database.engine, spec, matrix=True).distances
+    expected = kanon_sql.plan(database.engine, spec, matrix=True).search.distances
     with subject_of(name) as theirs:
         theirs.table("people", {"race": "text", "zip": "text"}, rows)
         engine = theirs.connect()
-        assert kanon_sql.plan(engine, spec, matrix=True).distances == expected
+        assert kanon_sql.plan(engine, spec, matrix=True).search.distances == expected
         engine.close()
     assert expected is not None
     assert len(expected.outliers) == 6

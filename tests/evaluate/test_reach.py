@@ -170,7 +170,7 @@ def test_a_value_that_no_person_holds_does_not_count(name: str) -> None:
             )
             assert result.search is not None
             assert (result.search.proven, result.search.nodes_evaluated, result.search.nodes_inferred) == (True, 1, 2)
-            assert [item.known for item in result.lattice or ()] == ["must violate", "must violate", "violates"]
+            assert [item.known for item in result.search.lattice or ()] == ["must violate", "must violate", "violates"]
         result = kanon_sql.anonymize(engine, spec_of({"p_sensitive_k_anonymity": {"attribute": "s", "p": 3, "k": 3}}))
         assert result.message.endswith("the source has 2 different values, so that p is 2 at most")
         assert not kanon_sql.plan(

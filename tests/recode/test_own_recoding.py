@@ -171,7 +171,7 @@ def test_what_lists_recodings_has_it() -> None:
     options = Spec.json_schema()["$defs"]["RecodingOptions"]["anyOf"][1]["properties"]
     assert "buckets" in options["method"]["enum"]
     assert set(WIDTHS) <= set(options["variant"]["anyOf"][0]["enum"])
-    made = result_schema()["properties"]["recoding"]["anyOf"][1]["properties"]
+    made = result_schema()["$defs"]["RecodingSummary"]["properties"]
     assert "buckets" in made["method"]["enum"]
     assert set(WIDTHS) <= set(made["variant"]["enum"])
     assert spec(2).recoding.label == "buckets:pairs"

@@ -21,6 +21,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "compare": schemas.comparison_schema,
     "parties": schemas.parties_schema,
     "perturb": schemas.perturbation_schema,
+    "plan": schemas.result_schema,
     "risk": schemas.risk_schema,
     "tabulate": schemas.tabulation_schema,
 }
@@ -67,6 +68,7 @@ def results() -> Iterator[tuple[str, Document]]:
     """A result of every verb that has one, with what can be asked of it besides."""
     engine, spec = kanon_sql.connect(visits("TRUE")), kanon_sql.Spec.from_dict(SPEC)
     kanon_sql.anonymize(engine, spec)
+    yield "plan", kanon_sql.plan(engine, spec, explain=True, all_minimal=True, details=True)
     yield "audit", kanon_sql.audit(engine, spec, external="visits", on=["age", "zip"], reveal=2)
     yield "risk", kanon_sql.risk(engine, spec)
     yield "risk", kanon_sql.risk(engine, spec, "visits", population="visits", sampling_fraction=0.5)

@@ -15,6 +15,7 @@ from kanon_sql.models.privacy.registry import (
     register,
     registered,
 )
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.models.privacy.whole import Whole
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "SetWindows",
     "ShareBound",
     "Whole",
+    "figure",
     "forget",
     "label_of",
     "model_obstacles",

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked, the_number
 from kanon_sql.spec.fields import K
@@ -81,6 +82,10 @@ class AlphaKAnonymityModel(PrivacyModel):
 
     name: ClassVar[str] = "alpha_k_anonymity"
     requirement: ClassVar = AlphaKAnonymityRequirement
+    figures: ClassVar = {
+        "alpha": figure("The largest share of a value to protect in a class."),
+        "k": SMALLEST_CLASS,
+    }
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True

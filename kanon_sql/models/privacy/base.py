@@ -27,7 +27,8 @@ class PrivacyModel(ABC):
         name: the template's name and the key in results.
         requirement: how a spec asks for it; several models may share one, of different kinds.
         attribute: the sensitive attribute it looks at; None for class sizes alone.
-        figures: what it reaches that no other model names, and what that is: for the JSON Schema of results.
+        figures: what it reaches, by its name in results -> its type and what it is, by
+            :func:`kanon_sql.models.privacy.figure`: for the JSON Schema of results.
         worst: whether the class with the smallest or the largest measure is the worst.
         needs_totals: the measure uses ``class_total``.
         needs_positions: the measure uses ``value_position``.
@@ -59,7 +60,7 @@ class PrivacyModel(ABC):
 
     name: ClassVar[str]
     requirement: ClassVar[type[Requirement]]
-    figures: ClassVar[Mapping[str, str]] = {}
+    figures: ClassVar[Mapping[str, Any]] = {}
     worst: ClassVar[Literal["MIN", "MAX"]]
     needs_totals: ClassVar[bool] = False
     needs_positions: ClassVar[bool] = False

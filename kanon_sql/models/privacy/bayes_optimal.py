@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
-from kanon_sql.spec import format_table_name
+from kanon_sql.models.privacy.terms import figure
+from kanon_sql.spec import Keywords, Positive, format_table_name
 from kanon_sql.spec.checks import Fault, checked, share, the_number
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.requirement import (
@@ -92,6 +93,20 @@ class BayesOptimalRequirement(Requirement):
         return {self.name: body}
 
 
+class BeliefCell(TypedDict):
+    """Persons whose values are believed about as much before the release and after it.
+
+    Attributes:
+        prior_from: the belief before the release is in the tenth that begins here; 1 is in the last one.
+        posterior_from: the belief after it is in the tenth that begins here.
+        persons: rows of the source whose persons are believed so.
+    """
+
+    prior_from: Annotated[float, Keywords(minimum=0, maximum=0.9)]
+    posterior_from: Annotated[float, Keywords(minimum=0, maximum=0.9)]
+    persons: Positive
+
+
 @register
 @dataclass(frozen=True)
 class BayesOptimalModel(PrivacyModel):
@@ -133,6 +148,23 @@ class BayesOptimalModel(PrivacyModel):
 
     name: ClassVar[str] = "bayes_optimal"
     requirement: ClassVar = BayesOptimalRequirement
+    figures: ClassVar = {
+        "theta": figure(
+            "bayes_optimal: the most that a belief changes; null where one does not exist.", minimum=0, maximum=1
+        ),
+        "exposed_persons": figure(
+            "bayes_optimal: rows of the source whose persons are exposed.", int, type="integer", minimum=0
+        ),
+        "beliefs": figure(
+            "bayes_optimal: how the beliefs in what persons of the source have were before the release and are "
+            "after it, in tenths. No cell is of fewer persons than a class may have.",
+            Sequence[BeliefCell],
+            type="array",
+        ),
+        "beliefs_not_shown": figure(
+            "bayes_optimal: rows of the source in cells of too few to be shown.", int, type="integer", minimum=0
+        ),
+    }
     worst: ClassVar = "MAX"
     second: ClassVar = "MAX"
     needs_facts: ClassVar[tuple[str, ...]] = ("belief_change", "exposed")

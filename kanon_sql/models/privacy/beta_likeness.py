@@ -9,6 +9,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import checked, chosen, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -74,6 +75,7 @@ class BasicBetaLikeness(PrivacyModel):
     name: ClassVar[str] = "basic_beta_likeness"
     variant: ClassVar[str] = "basic"
     requirement: ClassVar = BetaLikenessRequirement
+    figures: ClassVar = {"beta": figure("The largest relative gain of a value's share; null for no beta.")}
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True

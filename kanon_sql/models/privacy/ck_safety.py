@@ -10,6 +10,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import C_ABOVE
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked, integer, the_number
 from kanon_sql.spec.requirement import (
@@ -113,6 +114,7 @@ class CKSafetyModel(PrivacyModel):
 
     name: ClassVar[str] = "ck_safety"
     requirement: ClassVar = CKSafetyRequirement
+    figures: ClassVar = {"c_above": C_ABOVE}
     worst: ClassVar = "MAX"
     needs_positions: ClassVar[bool] = True
     is_bounded: ClassVar[bool] = True

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import checked, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -69,6 +70,9 @@ class DeltaDisclosureModel(PrivacyModel):
 
     name: ClassVar[str] = "delta_disclosure"
     requirement: ClassVar = DeltaDisclosureRequirement
+    figures: ClassVar = {
+        "delta_above": figure("delta-disclosure privacy holds for every delta above this; null for no delta.")
+    }
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True

@@ -12,6 +12,7 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import Fault, checked, share
 from kanon_sql.spec.population import (
     ABOUT_POPULATION,
@@ -81,6 +82,13 @@ class DeltaPresenceModel(PopulationModel):
 
     name: ClassVar[str] = "delta_presence"
     requirement: ClassVar = DeltaPresenceRequirement
+    figures: ClassVar = {
+        "delta_max": figure(
+            "The largest probability that a person of the population is in the table; null where a class looks "
+            "like no person.",
+            minimum=0,
+        )
+    }
     worst: ClassVar = "MAX"
     measures_presence: ClassVar[bool] = True
     delta_min: float

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import L_REACHED
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.sql import Sql, render
 
@@ -51,6 +52,7 @@ class EntropyEstimateLDiversity(PrivacyModel):
 
     name: ClassVar[str] = "entropy_estimate_l_diversity"
     requirement: ClassVar = LDiversityRequirement
+    figures: ClassVar = {"l": L_REACHED}
     worst: ClassVar = "MIN"
     second: ClassVar = "MIN"
     is_bounded: ClassVar[bool] = True

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import Fault, checked, choice, chosen, shaped, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -137,6 +138,12 @@ class EpsilonPrivacyModel(PrivacyModel):
 
     name: ClassVar[str] = "epsilon_privacy"
     requirement: ClassVar = EpsilonPrivacyRequirement
+    figures: ClassVar = {
+        "epsilon": figure(
+            "epsilon_privacy: the largest factor by which a person's presence moves a belief; null for no epsilon.",
+            minimum=1,
+        )
+    }
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS
 from kanon_sql.spec import KAnonymityRequirement, Requirement
 
 __all__ = ["KAnonymityModel"]
@@ -24,6 +25,7 @@ class KAnonymityModel(PrivacyModel):
 
     name: ClassVar[str] = "k_anonymity"
     requirement: ClassVar[type[Requirement]] = KAnonymityRequirement
+    figures: ClassVar = {"k": SMALLEST_CLASS}
     worst: ClassVar = "MIN"
     judges_size: ClassVar[bool] = True
     by_windows: ClassVar[bool] = True

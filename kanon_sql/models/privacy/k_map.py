@@ -11,6 +11,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS
 from kanon_sql.spec.checks import Fault, chosen
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.population import (
@@ -106,6 +107,7 @@ class KMapModel(PopulationModel):
 
     name: ClassVar[str] = "k_map"
     requirement: ClassVar[type[Requirement]] = KMapRequirement
+    figures: ClassVar = {"k": SMALLEST_CLASS}
     worst: ClassVar = "MIN"
     k: int
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.k_map import KMapRequirement
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 
 __all__ = ["SIGNIFICANCE", "KMapEstimateModel", "critical_size", "largest_k", "tail"]
 
@@ -32,6 +33,12 @@ class KMapEstimateModel(PrivacyModel):
 
     name: ClassVar[str] = "k_map_estimate"
     requirement: ClassVar = KMapRequirement
+    figures: ClassVar = {
+        "size": figure("Estimated k_map: the size of the smallest class; null without one.", int, minimum=0),
+        "k_estimated": figure(
+            "The largest k that this size passes for, by an estimate that proves nothing.", int, minimum=0
+        ),
+    }
     worst: ClassVar = "MIN"
     is_estimate: ClassVar[bool] = True
     k: int

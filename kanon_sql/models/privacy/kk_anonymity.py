@@ -10,6 +10,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS
 from kanon_sql.spec.checks import Fault, chosen
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
@@ -117,6 +118,7 @@ class KKAnonymityModel(PrivacyModel):
 
     name: ClassVar[str] = "kk_anonymity"
     requirement: ClassVar = KKAnonymityRequirement
+    figures: ClassVar = {"k": SMALLEST_CLASS}
     worst: ClassVar = "MIN"
     needs_facts: ClassVar[tuple[str, ...]] = ("records", "fewest_rows", "fewest_matches")
     k: int

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import C_ABOVE, L_REACHED
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import Fault, checked, chosen, fail, number, plain_number, shaped, the_number
 from kanon_sql.spec.requirement import (
@@ -190,6 +191,7 @@ def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
 @dataclass(frozen=True)
 class _LDiversity(PrivacyModel):
     requirement: ClassVar = LDiversityRequirement
+    figures: ClassVar = {"l": L_REACHED}
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
     judging: ClassVar[tuple[str, ...]] = ("l", "c")
@@ -319,6 +321,10 @@ class RecursiveCLDiversity(_LDiversity):
     """
 
     name: ClassVar[str] = "recursive_cl_diversity"
+    figures: ClassVar = {
+        "c_above": C_ABOVE,
+        "l": L_REACHED,
+    }
     by_windows: ClassVar[bool] = True
     worst: ClassVar = "MAX"
     needs_positions: ClassVar[bool] = True

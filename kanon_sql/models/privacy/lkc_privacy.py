@@ -12,6 +12,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.spec.checks import Fault, checked, integer, the_number
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Form, Requirement, Values
@@ -104,8 +105,11 @@ class LkcPrivacyModel(PrivacyModel):
 
     name: ClassVar[str] = "lkc_privacy"
     requirement: ClassVar = LkcPrivacyRequirement
-    figures: ClassVar[Mapping[str, str]] = {
-        "c": "lkc_privacy: the largest share of a value to protect among rows with one combination; null without a row."
+    figures: ClassVar = {
+        "c": figure(
+            "lkc_privacy: the largest share of a value to protect among rows with one combination; null without a row."
+        ),
+        "k": SMALLEST_CLASS,
     }
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.l_diversity import LDiversityRequirement
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import C_ABOVE, L_REACHED, figure
 
 __all__ = ["NpdRecursiveDiversity"]
 
@@ -36,6 +37,11 @@ class NpdRecursiveDiversity(PrivacyModel):
 
     name: ClassVar[str] = "npd_recursive_diversity"
     requirement: ClassVar = LDiversityRequirement
+    figures: ClassVar = {
+        "c_above": C_ABOVE,
+        "l": L_REACHED,
+        "c2": figure("The least share of a value that must not be excluded."),
+    }
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     needs_totals: ClassVar[bool] = True

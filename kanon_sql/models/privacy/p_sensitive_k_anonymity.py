@@ -10,6 +10,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import Fault, checked, integer
 from kanon_sql.spec.fields import K
@@ -76,6 +77,10 @@ class PSensitiveModel(PrivacyModel):
 
     name: ClassVar[str] = "p_sensitive_k_anonymity"
     requirement: ClassVar = PSensitiveRequirement
+    figures: ClassVar = {
+        "p": figure("The fewest different values in a class.", int),
+        "k": SMALLEST_CLASS,
+    }
     worst: ClassVar = "MIN"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.spec import KAnonymityRequirement
 
 __all__ = ["PersonalKModel"]
@@ -27,6 +28,10 @@ class PersonalKModel(PrivacyModel):
 
     name: ClassVar[str] = "personal_k_anonymity"
     requirement: ClassVar = KAnonymityRequirement
+    figures: ClassVar = {
+        "wanted_k": figure("The largest per-row k.", int),
+        "k": SMALLEST_CLASS,
+    }
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True

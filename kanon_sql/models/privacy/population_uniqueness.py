@@ -9,6 +9,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import checked, chosen, the_number
 from kanon_sql.spec.checks import share as a_share
 from kanon_sql.spec.requirement import (
@@ -88,6 +89,14 @@ class PopulationUniquenessModel(PrivacyModel):
 
     name: ClassVar[str] = "population_uniqueness"
     requirement: ClassVar = PopulationUniquenessRequirement
+    figures: ClassVar = {
+        "share": figure(
+            "population_uniqueness: the estimated share of the population that is unique there; null where the "
+            "estimator does not exist.",
+            minimum=0,
+        ),
+        "sample_uniques": figure("population_uniqueness: records that are unique in the table.", int, minimum=0),
+    }
     worst: ClassVar = "MIN"
     is_estimate: ClassVar[bool] = True
     most: float

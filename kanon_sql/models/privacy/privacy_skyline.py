@@ -11,6 +11,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
 from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import C_ABOVE
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec.checks import checked, integer
 from kanon_sql.spec.requirement import (
@@ -111,6 +112,7 @@ class PrivacySkylineModel(PrivacyModel):
 
     name: ClassVar[str] = "privacy_skyline"
     requirement: ClassVar = PrivacySkylineRequirement
+    figures: ClassVar = {"c_above": C_ABOVE}
     worst: ClassVar = "MAX"
     needs_positions: ClassVar[bool] = True
     is_bounded: ClassVar[bool] = True

@@ -21,6 +21,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.no_attack import OfAttacker
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.prices import ABOUT_BENEFIT, ABOUT_LOSS, Cost, Price, Prices
 from kanon_sql.spec.requirement import Form
 
@@ -76,6 +77,12 @@ class _Payout(PrivacyModel):
     """
 
     requirement: ClassVar = ProfitabilityRequirement
+    figures: ClassVar = {
+        "payout": figure(
+            "profitability: what the least profitable record earns its publisher, in the currency of the prices; "
+            "null without a record, or where it is not known how many values a label stands for."
+        )
+    }
     worst: ClassVar = "MIN"
     uses_label_width: ClassVar[bool] = True
     benefit: float

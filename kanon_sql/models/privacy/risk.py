@@ -15,6 +15,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec.checks import Fault, checked, chosen, share, the_number
 from kanon_sql.spec.population import (
     ABOUT_FRACTION,
@@ -180,6 +181,10 @@ class _Thresholds(PrivacyModel):
     """
 
     requirement: ClassVar = RiskRequirement
+    figures: ClassVar = {
+        "average": figure("The average risk of a record; null without one.", minimum=0),
+        "records_at_risk": figure("The share of the records above the highest risk.", minimum=0, maximum=1),
+    }
     worst: ClassVar = "MAX"
     second: ClassVar = "MAX"
     of_table: ClassVar[bool] = True

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
+from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.spec.checks import Fault, checked, chosen, share
 from kanon_sql.spec.requirement import (
@@ -148,6 +149,7 @@ class TCloseness(PrivacyModel):
 
     name: ClassVar[str] = "t_closeness"
     requirement: ClassVar = TClosenessRequirement
+    figures: ClassVar = {"t": figure("The largest distance of a class.")}
     distance: ClassVar[Distance] = "equal"
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True

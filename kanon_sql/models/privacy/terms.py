@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from kanon_sql.spec import Keywords
 from kanon_sql.sql import Sql
 
-__all__ = ["TOLERANCE", "Background", "Monotonicity", "SetWindows", "ShareBound"]
+__all__ = [
+    "C_ABOVE",
+    "L_REACHED",
+    "SMALLEST_CLASS",
+    "TOLERANCE",
+    "Background",
+    "Monotonicity",
+    "SetWindows",
+    "ShareBound",
+    "figure",
+]
 
 TOLERANCE = 1e-9
 """How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
@@ -17,6 +28,24 @@ TOLERANCE = 1e-9
 Two equally frequent values have entropy ln 2 up to the last bit only; without a stated
 tolerance the answer would depend on the engine's summation order.
 """
+
+
+def figure(about: str, kind: Any = float, **keywords: Any) -> Any:
+    """What the JSON Schema of results says of a figure that a requirement reaches; it may be null.
+
+    Args:
+        about: what it is, in a sentence.
+        kind: its type.
+        keywords: of JSON Schema, such as ``minimum``.
+    """
+    return Annotated[kind | None, Keywords(**keywords, description=about)]
+
+
+SMALLEST_CLASS = figure("Size of the smallest class; for k_map in the population.", int)
+L_REACHED = figure("The l that every class reaches.")
+C_ABOVE = figure(
+    "Recursive (c, l)-diversity, (c, k)-safety or a skyline point holds for every c above this; null for no c."
+)
 
 
 class Monotonicity(Enum):

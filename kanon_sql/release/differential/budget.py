@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, Problem, SpecError
@@ -19,7 +18,7 @@ from kanon_sql.release.manifest import release_key
 from kanon_sql.spec import DifferentialPrivacyRequirement, Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["budget_dict", "refuse_spent", "spend", "spent_with"]
+__all__ = ["budgets", "refuse_spent", "spend", "spent_with"]
 
 
 def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPrivacyRequirement) -> tuple[Entry, ...]:
@@ -85,15 +84,11 @@ def _requirements(
     return [*(item for item in before if item is not None), requirement]
 
 
-def budget_dict(ledger: str, entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> dict[str, Any]:
-    """What the ledger's releases have spent, this one included, as it stands in results."""
-    most = _least_total(entries, requirement)
-    together = spent_with(entries, requirement)
-    return {
-        "ledger": ledger,
-        "spent": {"epsilon": float(together[0]), "delta": float(together[1])},
-        "total": {"epsilon": float(most[0]), "delta": float(most[1])},
-    }
+def budgets(
+    entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """What the ledger's releases have spent, this one included, and the least total that any of them states."""
+    return spent_with(entries, requirement), _least_total(entries, requirement)
 
 
 def spend(

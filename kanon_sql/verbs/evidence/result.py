@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from kanon_sql.evaluate import ClassSizes
 from kanon_sql.verbs.evidence.dictionary import Entry
 from kanon_sql.verbs.evidence.opinion import NotMeasured, OfOpinion
 from kanon_sql.verbs.evidence.published import Published
@@ -104,7 +105,7 @@ class Evidence:
     requirements: Sequence[Asked]
     records: Records
     measured: RiskResult
-    class_sizes: Sequence[Mapping[str, int | None]]
+    class_sizes: Sequence[ClassSizes]
     attacks: Sequence[str]
     opinion: Sequence[OfOpinion]
     safe_harbor: Sequence[Listed]
