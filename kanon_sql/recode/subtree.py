@@ -4,7 +4,7 @@ Top-down specialization (Fung, Wang, Yu 2005 and 2007) divides one label of a cu
 bottom-up generalization (Wang, Yu, Chakraborty 2004) replaces the labels below one by it. A round takes one step:
 
     judged        the classes as they are, by the class query that verifies a release as well
-    cells         what every vector's labels would be after each step that one of them could take
+    cells         what labels would be after each step that one of them could take
     judged_after  the classes after each of these steps
     chosen        the best step, by what it tells of a class label, or by the detail that rows regain or lose
     moved         the vectors with the labels after it
@@ -283,10 +283,14 @@ class _Cut:
         found = splits = 0
         if down or state.row("verdict", {"judged": judged})[1]:
             offered = {"splits": self._splits(number)} if self.spans is not None else {}
-            tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps, **offered}
+            tables = {"open": state.open, "judged": judged, "steps": self.steps, **offered}
             tables |= {"labels": state.labels} if down else {}
             tables |= {"spans": self.spans} if self.spans is not None else {}
-            made += [*offered.values(), state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape)]
+            by_vector = bool(state.judge.members) or state.judge.persons is not None
+            cells = state.make(
+                "subtree/cells", f"cells{number}", tables, cuts=self._cuts, by_vector=by_vector, **shape
+            )  # fmt: skip
+            made += [*offered.values(), cells]
             made.append(self._after(f"judged_after{number}", made[-1]))
             made.append(self._chosen(number, judged, made[-2], made[-1], offered, down=down))
             found, splits = state.row("subtree/found", {"chosen": made[-1]})
