@@ -1,4 +1,4 @@
-"""Private servers for the tests: one per engine and process, on a free port, in a temporary directory."""
+"""Private servers for the tests, in temporary directories: one for a subject, which the next one may get."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kanon_sql.testing import Subject
-from tests.servers.base import Missing
+from tests.servers.base import Missing, UrlSubject
 from tests.servers.clickhouse import ClickHouseSubject
 from tests.servers.embedded import DuckDBSubject
 from tests.servers.mariadb import MariaDBSubject
@@ -50,6 +50,8 @@ def subject_of(name: str, **given: Any) -> Iterator[Subject]:
         if name in REQUIRED:
             pytest.fail(f"KANON_REQUIRE_ENGINES names {name}: {missing}")
         pytest.skip(f"{name}: {missing}")
+    if isinstance(made, UrlSubject):
+        made.gives_back = True
     try:
         yield made
     finally:

@@ -9,11 +9,21 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.testing import Subject
+
+
+class Server(Protocol):
+    """A server of this process's own, which several subjects may use one after the other."""
+
+    def restore(self) -> bool:
+        """Undo what a subject did. Returns whether the server is as it was when it was started."""
+
+    def stop(self) -> None:
+        """Stop it, and remove its files."""
 
 
 class Missing(Exception):
@@ -21,7 +31,13 @@ class Missing(Exception):
 
 
 class UrlSubject(Subject):
-    """A database that SQLAlchemy connects to by a URL."""
+    """A database that SQLAlchemy connects to by a URL.
+
+    Attributes:
+        gives_back: its server may serve another subject when it is closed.
+    """
+
+    gives_back = False
 
     def __init__(self, url: str) -> None:
         import sqlalchemy
@@ -54,6 +70,30 @@ def started(start: Callable[[], Any]) -> Any:
             if attempt == 2:
                 raise
     raise AssertionError
+
+
+_idle: dict[str, Server] = {}
+"""Name of a subject -> a server that is as it was when it was started: starting one takes longer than many a test."""
+
+
+def server_for(name: str, start: Callable[[], Any]) -> Any:
+    """A server that a subject before has given back, or a new one."""
+    return _idle.pop(name, None) or started(start)
+
+
+def give_back(name: str, server: Server) -> None:
+    """Let the next subject have a server, unless what the last one did to it cannot be undone."""
+    if name not in _idle and server.restore():
+        _idle[name] = server
+    else:
+        server.stop()
+
+
+@atexit.register
+def stop_idle() -> None:
+    """Stop the servers that nobody uses."""
+    while _idle:
+        _idle.popitem()[1].stop()
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing.subject import TYPES
-from tests.servers.base import Missing, UrlSubject, copy_of, prepared, started
+from tests.servers.base import Missing, UrlSubject, copy_of, give_back, prepared, server_for
 
 SETTINGS = (
     "--skip-networking",
@@ -30,6 +30,7 @@ SETTINGS = (
     "--sql-mode=",
 )
 START_SECONDS = 60
+OF_THE_SERVER = {"information_schema", "mysql", "performance_schema", "sys"}
 
 
 def executable(name: str) -> str:
@@ -83,11 +84,54 @@ class MariaDBServer:
             try:
                 with pymysql.connect(unix_socket=str(self.socket), user="root") as connection:
                     connection.cursor().execute("CREATE DATABASE kanon")
+                    self._state = self._found(connection)
                 return
             except pymysql.err.OperationalError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
+
+    @staticmethod
+    def _found(connection: Any) -> list[Any]:
+        """What a server has besides databases: variables, users and rights, functions, and who is connected."""
+        cursor = connection.cursor()
+        found = []
+        for query in (
+            "SHOW GLOBAL VARIABLES",
+            "XA RECOVER",
+            "SELECT user FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user <> 'system user'",
+        ):
+            cursor.execute(query)
+            found.append(cursor.fetchall())
+        cursor.execute(
+            "SELECT GROUP_CONCAT('mysql.', table_name ORDER BY table_name) FROM information_schema.tables "
+            "WHERE table_schema = 'mysql' AND engine IN ('Aria', 'MyISAM')"
+        )
+        ((tables,),) = cursor.fetchall()
+        cursor.execute(f"CHECKSUM TABLE {tables}")
+        return [*found, cursor.fetchall()]
+
+    def restore(self) -> bool:
+        """Drop all databases, and make the first one anew."""
+        import pymysql
+
+        try:
+            with pymysql.connect(unix_socket=str(self.socket), user="root") as connection:
+                cursor = connection.cursor()
+                cursor.execute(
+                    "SELECT id FROM information_schema.processlist "
+                    "WHERE id <> CONNECTION_ID() AND user NOT IN ('system user', 'event_scheduler')"
+                )
+                for (other,) in cursor.fetchall():
+                    cursor.execute(f"KILL CONNECTION {other}")
+                cursor.execute("SHOW DATABASES")
+                for (name,) in cursor.fetchall():
+                    if name not in OF_THE_SERVER:
+                        cursor.execute(f"DROP DATABASE `{name.replace('`', '``')}`")
+                cursor.execute("CREATE DATABASE kanon")
+                return self._found(connection) == self._state
+        except pymysql.err.Error:
+            return False
 
     def stop(self) -> None:
         self.process.terminate()
@@ -145,7 +189,7 @@ class MariaDBSubject(UrlSubject):
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
         executable("mariadbd")
-        self.server: MariaDBServer = started(MariaDBServer)
+        self.server: MariaDBServer = server_for(self.name, MariaDBServer)
         super().__init__(self.server.url())
         self.execute("SET time_zone = '+00:00', sql_mode = 'ALLOW_INVALID_DATES'")
 
@@ -169,4 +213,7 @@ class MariaDBSubject(UrlSubject):
 
     def close(self) -> None:
         super().close()
-        self.server.stop()
+        if self.gives_back:
+            give_back(self.name, self.server)
+        else:
+            self.server.stop()

