@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -29,6 +31,10 @@ pytest.register_assert_rewrite(
 # tables every time, so that a change is what fails; with KANON_EXAMPLES each run draws new ones.
 settings.register_profile("steady", deadline=None, derandomize=TIMES == 0)
 settings.load_profile("steady")
+
+# Processes that tests start, and the workers, compile what they import once, whatever an image asks for.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A process of the program builds its commands once; so does a process of tests.
 typer.testing._get_command = cache(typer.testing._get_command)
@@ -61,6 +67,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in items if item.get_closest_marker("campaign")]
         items[:] = [item for item in items if not item.get_closest_marker("campaign")]
         config.hook.pytest_deselected(items=left)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the modules and thousands of tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
