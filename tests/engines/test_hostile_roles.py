@@ -18,7 +18,7 @@ import kanon_sql
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.errors import KanonError
 from tests.engines.test_other_roles import before_each_statement
-from tests.support.other_roles import MADE, Server, server_of
+from tests.support.other_roles import MADE, READABLE, Server, server_of
 
 _KINDS = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
 PEOPLE = [(q, 10 * n + i, f"{i}.5", s) for i in range(3) for n, (q, s) in enumerate(_KINDS)] + [("c", 77, "9.5", "z")]
@@ -215,6 +215,7 @@ class Hostile:
             "BEGIN INSERT INTO open.loot SELECT s FROM secret.persons; EXCEPTION WHEN OTHERS THEN NULL; END; "
             "RETURN new; END $$"
         )
+        self.server.spy.execute(READABLE)
 
     def url(self, path: str | None) -> str:
         if path is None:
