@@ -45,6 +45,7 @@ class Register(Mapping[str, V]):
         self.what = what
         self.package = package
         self._declared: dict[str, V] = {}
+        self._is_whole = False
 
     def add(self, name: str, declared: V, module: str) -> None:
         """Add one.
@@ -78,9 +79,12 @@ class Register(Mapping[str, V]):
 
     def load(self, name: str | None = None) -> None:
         """Import the file of a name, if there is one; all files without a name."""
+        if self._is_whole:
+            return
         for module in _modules(self.package):
             if name in (None, module):
                 import_module(f"{self.package}.{module}")
+        self._is_whole = name is None
 
     @property
     def loaded(self) -> Iterable[V]:
