@@ -10,12 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
+from kanon_sql.spec import CSV_DELIMITERS
+
 __all__ = ["csv_fault", "misread"]
 
 _MOST_BYTES = 64 << 20
 """This many bytes of a file are looked at."""
 _MOST_LINES = 100_000
-_DELIMITERS = ",;\t|"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -97,7 +98,7 @@ def _uneven(path: str) -> str | None:
 
 def _first_uneven(lines: Iterator[str]) -> str | None:
     first = next(lines, "")
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = max(CSV_DELIMITERS, key=first.count)
     (names,) = csv.reader([first], delimiter=delimiter)
     if len(names) < 2:
         return None

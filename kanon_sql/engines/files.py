@@ -84,11 +84,13 @@ def file_parts(relation: str) -> tuple[str, ...]:
 
 
 def no_table_but_file(name: str, label: str) -> str:
-    """What is said of a file in the place of a table: DuckDB would guess its types, and 1.0 and 1.00 become one."""
+    """The message about a file in the place of a table: DuckDB would guess its types, and 1.0 and 1.00 become one."""
+    if not Path(name).exists():
+        return f"there is no table {name!r} in {label}, and no such file either; check the name, and the directory"
     return (
-        f"there is no table {name!r} in {label}, and DuckDB would read a file by this name as it guesses: 1.0 and 1.00 "
-        "become one value; write {file: ...} where it is the source or the release, else load it "
-        "into a table: CREATE TABLE ... AS SELECT * FROM read_csv(..., all_varchar = true)"
+        f"there is no table {name!r} in {label}, but a file; write source: {{file: {name}}}, or the same for release. "
+        "Elsewhere a table is needed: load the file into one, with CREATE TABLE ... AS SELECT * FROM "
+        "read_csv(..., all_varchar = true), which keeps 1.0 and 1.00 apart"
     )
 
 

@@ -13,7 +13,7 @@ from kanon_sql.evaluate.evaluator import Evaluator, Work
 from kanon_sql.evaluate.examination import Examination
 from kanon_sql.evaluate.partitions.hierarchy import Labelled
 from kanon_sql.evaluate.reach import rows_in_words
-from kanon_sql.frequency import FrequencySets, Prepared, population_notes
+from kanon_sql.frequency import FrequencySets, Prepared, notes_on_models
 from kanon_sql.hierarchies import CHOSEN_INTERVALS
 from kanon_sql.models import METRICS, PrivacyModel
 from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain, locally_minimal
@@ -165,7 +165,7 @@ class Searched:
             notes.append(
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
             )
-        return [*notes, *population_notes(self.models)]
+        return [*notes, *notes_on_models(self.models)]
 
     def _notes_on_labels(self) -> list[str]:
         return []

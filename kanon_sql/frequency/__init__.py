@@ -14,7 +14,7 @@ from kanon_sql.frequency.marginals import count_attributes, label_numbers
 from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
 from kanon_sql.frequency.points import refuse_outside
-from kanon_sql.frequency.population import population_notes, populations_of
+from kanon_sql.frequency.population import notes_on_models, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, Remembered, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, holds_all
@@ -57,10 +57,10 @@ __all__ = [
     "match_populations",
     "measured_models",
     "no_such_table",
+    "notes_on_models",
     "open_table",
     "placed",
     "plain_source_of",
-    "population_notes",
     "populations_of",
     "prepared",
     "refuse_lost",

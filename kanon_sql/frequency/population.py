@@ -23,7 +23,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Point, Spec, format_table_name
 from kanon_sql.sql import Relation, Sql, exact_text
 
-__all__ = ["Population", "population_notes", "population_of", "populations_of", "refuse_moving"]
+__all__ = ["Population", "notes_on_models", "population_of", "populations_of", "refuse_moving"]
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def populations_of(
     return found
 
 
-def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
-    """What nothing here can check, per population and per estimate."""
+def notes_on_models(models: Sequence[PrivacyModel]) -> list[str]:
+    """What nothing here can check, per population and per estimate; and what protects no one."""
     named = dict.fromkeys(
         (model.population, model.population_person) for model in models if model.population is not None
     )
@@ -199,4 +199,8 @@ def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
         + (", and no person twice" if person is None else f", under one {person}")
         for name, person in named
     ]
-    return believed + [model.assumption for model in models if model.assumption is not None]
+    assumed = [model.assumption for model in models if model.assumption is not None]
+    empty = [
+        f"every table satisfies {model.label}: choose a stricter requirement" for model in models if model.holds_always
+    ]
+    return believed + assumed + empty

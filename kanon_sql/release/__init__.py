@@ -23,13 +23,13 @@ from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.file import (
     WrittenFile,
+    columns_in,
     file_manifest,
     file_obstacles,
     file_of,
     files_left,
     publish_file,
     snapshot,
-    types_in,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded import view_obstacles
@@ -110,6 +110,7 @@ __all__ = [
     "chosen_by_score",
     "coarsened",
     "coarser_labels",
+    "columns_in",
     "comparable_releases",
     "compared",
     "day_of",
@@ -172,7 +173,6 @@ __all__ = [
     "state_of",
     "states_in",
     "take_rows",
-    "types_in",
     "types_of",
     "under_another_id",
     "unreleased_rows",

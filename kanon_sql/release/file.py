@@ -37,11 +37,12 @@ from typing import Any
 from kanon_sql.engines import Engine, Workspace, open_workspace, private_file
 from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
 from kanon_sql.release.write_source import free_name
-from kanon_sql.spec import Spec
+from kanon_sql.spec import CSV_DELIMITERS, Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
 
 __all__ = [
     "WrittenFile",
+    "columns_in",
     "file_manifest",
     "file_obstacles",
     "file_of",
@@ -53,7 +54,6 @@ __all__ = [
     "remove_left_files",
     "session_table",
     "snapshot",
-    "types_in",
     "written_file",
 ]
 
@@ -322,16 +322,17 @@ def _alone_in(directory: Path, *, waits: bool = True) -> Iterator[bool]:
 
 
 @contextmanager
-def snapshot(engine: Engine, path: Path, types: Mapping[str, str]) -> Iterator[Relation]:
+def snapshot(engine: Engine, path: Path, types: Mapping[str, str], delimiter: str = ",") -> Iterator[Relation]:
     """What a file holds now, as a table of the session in the order of its rows; dropped at the end.
 
     Args:
         engine: one that reads files.
         path: the file.
-        types: the columns of a CSV file, and what they are; see :func:`types_in`.
+        types: the columns of a CSV file, and what they are; see :func:`columns_in`.
+        delimiter: what stands between its cells; a released file has commas.
     """
     table = session_table(engine, "file")
-    sql = engine.dialect.from_file(table.parts, str(path), types)
+    sql = engine.dialect.from_file(table.parts, str(path), types, delimiter)
     engine.execute(Statement("release/read_file", sql, quoted=engine.dialect.quoted))
     try:
         yield table
@@ -401,27 +402,33 @@ def _publish_manifest(pending: Path, path: Path) -> None:
     pending.replace(file_manifest(path))
 
 
-def types_in(path: Path) -> Mapping[str, str]:
-    """The columns of a CSV file, and their types as the manifest beside it says; text where it says nothing.
+def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
+    """The columns of a CSV file with their types, and what stands between its cells.
+
+    A released file has the types that the manifest beside it says, and commas. Of another file every column is text,
+    and the delimiter is the one that its first line has most of.
 
     Raises:
         DatabaseError: the first line names no columns, or one twice.
     """
     if path.suffix.lower() != ".csv":
-        return {}
+        return {}, ","
     for manifest in (file_manifest(path), _pending_path(path)):
         found = _read_manifest(manifest).get("file")
         if isinstance(found, Mapping) and found.get("sha256") == _sha256(path):
             columns: Mapping[str, str] = found["columns"]
-            return columns
+            return columns, ","
+    delimiter, names = ",", []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, strict=True), [])
+            delimiter = max(CSV_DELIMITERS, key=file.readline().count)
+            file.seek(0)
+            names = next(csv.reader(file, delimiter=delimiter, strict=True), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         names = []
     if not all(names) or not names or len({name.casefold() for name in names}) < len(names):
         raise DatabaseError(f"{path.name}: expected a CSV file in UTF-8 whose first line names every column, each once")
-    return dict.fromkeys(names, "VARCHAR")
+    return dict.fromkeys(names, "VARCHAR"), delimiter
 
 
 def formulas_in(workspace: Workspace, file: WrittenFile, table: Relation) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.lazy import imported_from
 from kanon_sql.spec.checks import Fault, did_you_mean, quote
 from kanon_sql.spec.computed import ComputedColumn, columns_by_name, computed_faults
-from kanon_sql.spec.csv_format import CsvFormat, is_csv
+from kanon_sql.spec.csv_format import CSV_DELIMITERS, CsvFormat, is_csv
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.display import (
     HIDDEN,
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
+    "CSV_DELIMITERS",
     "HIDDEN",
     "LISTED",
     "MOST_DIGITS",

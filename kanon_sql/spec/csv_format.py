@@ -10,7 +10,10 @@ from pydantic import Field, ValidationError
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import Part, checked, chosen, fail, shaped, text
 
-__all__ = ["CsvFormat", "is_csv"]
+__all__ = ["CSV_DELIMITERS", "CsvFormat", "is_csv"]
+
+CSV_DELIMITERS = ",;\t|"
+"""What stands between the cells of CSV files, the usual one first."""
 
 _ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 

@@ -34,6 +34,17 @@ def first_version(kind: str) -> Any:
     return check
 
 
+def _binary_kind(content: bytes) -> str | None:
+    """What a file is that is no text, by its first bytes; None if they do not say."""
+    known = (
+        (8, b"DUCK", "a DuckDB database"),
+        (0, b"SQLite format 3\0", "an SQLite database"),
+        (0, b"PAR1", "a Parquet file"),
+        (0, b"PK\x03\x04", "a spreadsheet or an archive"),
+    )
+    return next((what for start, mark, what in known if content[start : start + len(mark)] == mark), None)
+
+
 def redacted_source(source: Source) -> Any:
     """What a manifest says of a source: no literals of SQL, and no passwords."""
     if source.query is not None:
@@ -78,6 +89,9 @@ class Filed(Displayed, Part):
         try:
             document = read_yaml(content.decode("utf-8-sig"), name)
         except UnicodeDecodeError as error:
+            if (what := _binary_kind(content)) is not None:
+                why = f"it is {what} and no {cls.called}; the {cls.called} comes first, and a database after -d"
+                raise SpecError([Problem(why, name)]) from None
             line = content[: error.start].count(b"\n") + 1
             raise SpecError([Problem(f"not UTF-8 text; save the {cls.called} as UTF-8", name, line)]) from None
         return cls._of(document, Path(path).absolute().parent)

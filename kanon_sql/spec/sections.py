@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +18,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
-from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, share, text
+from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, shaped, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
@@ -112,7 +113,16 @@ def _max_rows(value: object) -> int:
     return _ROWS(value)
 
 
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%")
+_PERCENT_SCHEMA = {"type": "string", "pattern": r"^\d{1,3}(\.\d{1,9})? ?%$"}
+
+
+@shaped({"anyOf": [_SHARE.schema, _PERCENT_SCHEMA]})
 def _max_share(value: object) -> float:
+    if isinstance(value, str) and (percent := _PERCENT.fullmatch(value.strip())):
+        return _SHARE(Decimal(percent.group(1)) / 100)
+    if isinstance(value, str):
+        fail("expected a share of the rows between 0 and 1, such as 0.02 or 2%, got text")
     if isinstance(value, int) and not isinstance(value, bool) and value > 1:
         fail("expected a share of the rows between 0 and 1, got more; write a number of rows as max_rows")
     return _SHARE(value)
@@ -123,23 +133,28 @@ class Suppression(Part):
 
     Attributes:
         max_rows: the most rows that may be left out; None where a share is given, or nothing.
-        max_share: the largest share of the source's rows that may be left out, from 0.0 to 1.0; None where a number of
-            rows is given, or nothing. Without either, no row may be left out.
+        max_share: the largest share of the source's rows that may be left out, from 0.0 to 1.0, or such as ``2%``; None
+            where a number of rows is given, or nothing. Without either, no row may be left out.
         style: ``drop`` leaves the rows out; ``mask`` keeps them with every
             quasi-identifier at its top value.
     """
 
-    expected: ClassVar[str] = "{max_share: 0.05, style: drop}"
+    expected: ClassVar[str] = "a share such as 5%, {max_share: 0.05} or {max_rows: 20}"
 
     max_rows: Annotated[int | None, checked(Check(_max_rows, _ROWS.schema))] = Field(
         default=None, description="MaxSup as a number of rows."
     )
-    max_share: Annotated[float | None, checked(Check(_max_share, _SHARE.schema))] = Field(
-        default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0."
+    max_share: Annotated[float | None, checked(_max_share)] = Field(
+        default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%."
     )
     style: Annotated[Literal["drop", "mask"], chosen("suppression style")] = Field(
         default="drop", description="Leave suppressed rows out, or keep them at the top values."
     )
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A percentage alone is the largest share."""
+        return {"max_share": value} if isinstance(value, str) else value
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -158,7 +173,8 @@ class Suppression(Part):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         both = {"max_rows": {"type": "integer"}, "max_share": {"type": "number"}}
-        return {**handler.resolve_ref_schema(handler(core)), "not": {"properties": both, "required": [*both]}}
+        limits = {**handler.resolve_ref_schema(handler(core)), "not": {"properties": both, "required": [*both]}}
+        return {"anyOf": [_PERCENT_SCHEMA, limits]}
 
     @property
     def limit(self) -> tuple[Literal["max_rows", "max_share"], int | float]:

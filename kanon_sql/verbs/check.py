@@ -27,8 +27,8 @@ from kanon_sql.frequency import (
     Matched,
     OpenTable,
     measured_models,
+    notes_on_models,
     open_table,
-    population_notes,
     source_of,
     unknown_columns,
 )
@@ -226,7 +226,7 @@ def _looked_at(
     absent = {model.label: _missed(model, matched) for model in models if model.penalizes_missing_persons}
     examination = examine(workspace, subject, models)
     achieved = [_with_persons(_with_absent(item, absent), beliefs) for item in examination.achieved]
-    notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]
+    notes = [*notes_on_models(models), *(note for item in beliefs.values() for note in item.notes)]
     notes += [note for item in consistent.values() for note in item.notes]
     return _Found(subject, models, replace(examination, achieved=achieved), absent, notes)
 

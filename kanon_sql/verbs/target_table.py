@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.release import file_of, snapshot, types_in
+from kanon_sql.release import columns_in, file_of, snapshot
 from kanon_sql.spec import Spec, parse_table_name
 
 __all__ = ["Judged", "judged", "release_stands"]
@@ -48,7 +48,7 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
     parts = parse_table_name(table) if table is not None else spec.release
     if table is not None and parts is not None and _is_file(engine, table, parts):
         path = Path(os.path.realpath(table))
-        with snapshot(engine, path, types_in(path)) as found:
+        with snapshot(engine, path, *columns_in(path)) as found:
             yield Judged(found.parts, table)
     elif parts is not None:
         yield Judged(parts, ".".join(parts))
@@ -62,7 +62,7 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
             )
         if not path.is_file():
             raise DatabaseError(f"there is no file {shown}; publish it with kanon-sql anonymize, or name a --table")
-        with snapshot(engine, path, types_in(path)) as found:
+        with snapshot(engine, path, *columns_in(path)) as found:
             yield Judged(found.parts, shown)
 
 

@@ -147,7 +147,7 @@ SINGLE = {
         "as max_rows",
     ),
     "share nan": (HEAD + TAIL + "suppression: {max_share: .nan}\n", "5:26: suppression.max_share: expected a share"),
-    "share text": (HEAD + TAIL + "suppression: {max_share: 5%}\n", "5:26: suppression.max_share: expected a share"),
+    "share text": (HEAD + TAIL + "suppression: {max_share: five}\n", "5:26: suppression.max_share: expected a share"),
     "rows -1": (HEAD + TAIL + "suppression: {max_rows: -1}\n", "5:25: suppression.max_rows: expected a row count"),
     "rows 0.05": (
         HEAD + TAIL + "suppression: {max_rows: 0.05}\n",

@@ -185,6 +185,11 @@ class PrivacyModel(ABC):
         """The requirement in the field's notation, such as ``5-anonymity``."""
 
     @property
+    def holds_always(self) -> bool:
+        """Whether every table satisfies it, as 1-anonymity."""
+        return False
+
+    @property
     def label(self) -> str:
         """The notation, and what classes are made by if not by the spec's quasi-identifiers."""
         if self.others:

@@ -42,6 +42,11 @@ class KAnonymityModel(PrivacyModel):
         return f"{self.k}-anonymity"
 
     @property
+    def holds_always(self) -> bool:
+        """With ``k`` 1."""
+        return self.k == 1
+
+    @property
     def least_size(self) -> int:
         """``k``."""
         return self.k

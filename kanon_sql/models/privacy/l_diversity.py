@@ -234,6 +234,11 @@ class DistinctLDiversity(_LDiversity):
         return None if requirement.variant != "distinct" else cls(requirement.attribute, int(requirement.l))
 
     @property
+    def holds_always(self) -> bool:
+        """With ``l`` 1."""
+        return self.l == 1
+
+    @property
     def notation(self) -> str:
         """Such as ``distinct 3-diversity of diagnosis``."""
         return f"distinct {self.l}-diversity of {self.sensitive}"

@@ -166,6 +166,11 @@ class TCloseness(PrivacyModel):
         return cls(requirement.attribute, requirement.t, reference=requirement.reference)
 
     @property
+    def holds_always(self) -> bool:
+        """With ``t`` 1, the largest distance of two distributions."""
+        return self.t >= 1
+
+    @property
     def attribute(self) -> str:
         """The sensitive attribute."""
         return self.sensitive

@@ -362,13 +362,14 @@ class Dialect(ABC):
         """
         raise UnsupportedError(f"{self.name} writes no files; publish a table there, or read its table with DuckDB")
 
-    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str]) -> str:
+    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str], delimiter: str = ",") -> str:
         """Make a table of the session of what :meth:`to_file` wrote, with the rows in their order.
 
         Args:
             table: its name.
             path: the file.
             types: the columns of a CSV file, and what they are. A Parquet file knows its own.
+            delimiter: what stands between the cells of a CSV file.
         """
         raise UnsupportedError(f"{self.name} reads no files; name a table instead")
 

@@ -13,7 +13,7 @@ from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["DuckDB"]
 
-_CSV = """delim = ',', quote = '"', escape = '"', nullstr = '', header = true"""
+_CSV = """quote = '"', escape = '"', nullstr = '', header = true"""
 """RFC 4180, with NULL as nothing at all and an empty text as a pair of quotes: one can be told from the other."""
 
 _LINE_END = "\n"
@@ -82,14 +82,14 @@ class DuckDB(Dialect):
         if path.lower().endswith(".parquet"):
             options = f"FORMAT parquet, KV_METADATA {{kanon_sql: {self.literal(mark_text(run_id))}}}"
         else:
-            options = "FORMAT csv, " + _CSV.replace(" = ", " ")
+            options = "FORMAT csv, delim ',', " + _CSV.replace(" = ", " ")
         return f"COPY {self.relation(table)} TO {self.literal(path)} ({options})"
 
-    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str]) -> str:
+    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str], delimiter: str = ",") -> str:
         """Nothing is guessed: the text 05 stays what it is, and a line that begins with # is no comment."""
         reader = f"read_parquet({self.literal(path)})"
         if not path.lower().endswith(".parquet"):
             columns = ", ".join(f"{self.literal(name)}: {self.literal(kind)}" for name, kind in types.items())
             options = f"allow_quoted_nulls = false, auto_detect = false, columns = {{{columns}}}"
-            reader = f"read_csv({self.literal(path)}, {_CSV}, {options})"
+            reader = f"read_csv({self.literal(path)}, delim = {self.literal(delimiter)}, {_CSV}, {options})"
         return self.create_as(self.relation(table), f"SELECT * FROM {reader} AS kanon_file", True)
