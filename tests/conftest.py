@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from hypothesis import settings
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.engines.duckdb_macros import _OF_CONNECTIONS
+from tests import ROOT
 from tests.support.command_line import SPEC, make_clinic, run
 from tests.support.strategies import TIMES
 
@@ -31,6 +33,9 @@ pytest.register_assert_rewrite(
 # tables every time, so that a change is what fails; with KANON_EXAMPLES each run draws new ones.
 settings.register_profile("steady", deadline=None, derandomize=TIMES == 0)
 settings.load_profile("steady")
+
+# The default, a pass for every 700 objects that are made, takes 7 % of a run.
+gc.set_threshold(20_000, 20, 20)
 
 # Processes that tests start, and the workers, compile what they import once, whatever an image asks for.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -73,7 +78,6 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over the modules and thousands of tests, which stay until the end."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -210,6 +214,16 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it is published, built once; CI's install of the checkout builds it in a clean environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, capture_output=True, check=True, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 @pytest.fixture(scope="session")

@@ -423,10 +423,8 @@ def test_a_warning_of_an_answer_is_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_the_page(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
-    subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
+@pytest.mark.xdist_group("wheel")
+def test_the_wheel_holds_the_page(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(tmp_path / "inside")], check=True)
     asked = "from kanon_sql.explore import manual; print(manual.page('warnings').title, manual.__file__)"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "inside")}
