@@ -131,6 +131,7 @@ _HOME = {
     "refresh": "verbs.refresh",
     "render": "verbs.render",
     "risk": "verbs.risk",
+    "spec_yaml": "report.html",
     "tabulate": "verbs.tabulate",
 }
 """The public names, each imported when it is first used, so that ``import kanon_sql`` stays quick."""

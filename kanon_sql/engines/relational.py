@@ -34,6 +34,10 @@ WHOLE = 10.0
 """Seconds for which a query of the catalog is sent again that left tables out."""
 
 
+_WITH_USERS = ("postgres", "mysql", "mariadb")
+"""Dialects of servers whose URLs name an account."""
+
+
 class RelationalEngine(SessionEngine):
     """One SQLAlchemy connection, in autocommit mode; transactions are statements.
 
@@ -104,6 +108,17 @@ class RelationalEngine(SessionEngine):
     def version(self) -> str:
         """The server's version."""
         return self.backend.version(self)
+
+    @property
+    def known_version(self) -> str | None:
+        """The server's version as the driver has noted it when it connected."""
+        noted = getattr(self._connection.dialect, "server_version_info", None)
+        return ".".join(map(str, noted)) if noted else None
+
+    @property
+    def known_user(self) -> str | None:
+        """The account in the URL, where a warehouse could not have a token in its place."""
+        return self._connection.engine.url.username if self.dialect.name in _WITH_USERS else None
 
     @property
     def driver_connection(self) -> Any:

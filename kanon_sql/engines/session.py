@@ -100,9 +100,25 @@ class SessionEngine(ABC):
         self._looked_into: set[tuple[str, ...]] = set()
         self._alive: dict[str, tuple[int, str | None]] = {}
 
+    def __str__(self) -> str:
+        """The engine, its version, the database, the user and whether it may write, without asking the database."""
+        named = f"{self.dialect.name} {self.known_version or ''}".strip()
+        user = "" if self.known_user is None else f" as {self.known_user}"
+        return f"{named}: {self.label}{user}{', read-only' if self.read_only else ''}"
+
     def __repr__(self) -> str:
-        """Its kind, and what messages call the database."""
-        return f"<{type(self).__name__}: {self.label}>"
+        """Its kind, and what it is connected to; no credential."""
+        return f"<{type(self).__name__}: {self}>"
+
+    @property
+    def known_version(self) -> str | None:
+        """The engine's version; None where only a statement would tell it."""
+        return self.version
+
+    @property
+    def known_user(self) -> str | None:
+        """The account that the connection was opened for; None where there is none, or a token may stand for it."""
+        return None
 
     # --- What a subclass brings ---
 

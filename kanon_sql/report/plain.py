@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from kanon_sql.report.html import spec_yaml
 from kanon_sql.report.layout import plain
-from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
 
 if TYPE_CHECKING:
     from kanon_sql.spec import Printed
@@ -30,6 +29,7 @@ _TEXTS = {
     "Perturbation": "perturbation.perturbation_text",
     "Result": "text.result_text",
     "RiskResult": "risk.risk_text",
+    "Spec": "spec.spec_text",
     "Tabulation": "tables.tabulation_text",
 }
 """Which function shows a result. Its module is imported when it is needed, so that a verb loads its own alone."""
@@ -39,16 +39,20 @@ def text_of(result: Printed, **options: Any) -> RenderableType:
     """A result or a spec as text for a terminal.
 
     Args:
-        result: what to show. A spec is shown as YAML, without passwords, literals of SQL, and labels of hierarchies.
+        result: what to show. Of a spec of a release it is what it asks for; other specs are shown as YAML, without
+            passwords and literals of SQL.
         options: what the result's own text takes besides, as ``all_minimal``.
     """
-    if isinstance(result, Spec | TableSpec | PerturbSpec | CloakSpec):
-        return Text(spec_yaml(result.redacted()))
+    if isinstance(result, TableSpec | PerturbSpec | CloakSpec):
+        return Text(result.to_yaml())
     module, name = _TEXTS[type(result).__name__].split(".")
     shown: RenderableType = getattr(import_module(f"kanon_sql.report.{module}"), name)(result, **options)
     return shown
 
 
 def plain_text(result: Printed) -> str:
-    """A result or a spec as the command prints it without a terminal; no newline ends it."""
+    """A result or a spec as the command prints it without a terminal, evidence in Markdown; no newline ends it."""
+    if type(result).__name__ == "Evidence":
+        document: str = import_module("kanon_sql.report.evidence").evidence_report(result, "markdown")
+        return document.rstrip("\n")
     return plain(text_of(result)).rstrip("\n")

@@ -31,6 +31,7 @@ __all__ = [
     "Share",
     "Text",
     "VerdictResult",
+    "as_yaml",
     "plain",
 ]
 
@@ -59,6 +60,14 @@ class Displayed(Printed):
         from kanon_sql import html_fragment
 
         return html_fragment(cast("Any", self))
+
+
+def as_yaml(spec: Mapping[str, Any]) -> str:
+    """The plain data of a spec as YAML, without what it leaves empty."""
+    from kanon_sql import spec_yaml
+
+    text: str = spec_yaml(spec)
+    return text
 
 
 class Keywords:

@@ -12,7 +12,7 @@ from pydantic import PrivateAttr, ValidationError
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, fail
 from kanon_sql.spec.checks import kind as kind_of
-from kanon_sql.spec.display import Displayed
+from kanon_sql.spec.display import Displayed, as_yaml
 from kanon_sql.spec.kinds import KINDS, only_kind
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
@@ -143,6 +143,17 @@ class Filed(Displayed, Part):
     def place(cls, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
         """Where in the file a fault of a field is."""
         return location
+
+    def to_yaml(self) -> str:
+        """The whole spec as YAML, without passwords, literals of SQL, and labels of hierarchies.
+
+        Without these, :meth:`parse` reads it back.
+        """
+        return as_yaml(self.redacted())
+
+    @abstractmethod
+    def redacted(self) -> dict[str, Any]:
+        """Return what :meth:`to_dict` does for a manifest."""
 
     @property
     def base_dir(self) -> Path:

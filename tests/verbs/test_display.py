@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pytest
+import sqlalchemy
 
 import kanon_sql
+from kanon_sql.engines.relational import RelationalEngine
+from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.risk import risk
 from tests.support.command_line import SPEC, make_clinic, run
@@ -56,9 +61,54 @@ def test_printed_is_what_the_command_prints(clinic: Path, verb: str) -> None:
     assert "<article" in found._repr_html_()
 
 
-def test_a_printed_spec_is_yaml_that_reads_back(clinic: Path) -> None:
+def test_the_yaml_of_a_spec_reads_back(clinic: Path) -> None:
     spec = kanon_sql.Spec.load(clinic / "spec.yml")
-    assert kanon_sql.Spec.parse(str(spec), "printed") == spec
+    assert kanon_sql.Spec.parse(spec.to_yaml(), "printed") == spec
+
+
+def test_a_printed_spec_says_what_it_asks_for() -> None:
+    spec = kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": {"query": "SELECT *\n  FROM visits WHERE name = 'Smith'"},
+            "release": "safe.visits",
+            "unit": "person",
+            "quasi_identifiers": {
+                "age": {"intervals": [5, 10], "top": 90},
+                "zip": {"prefix": [3], "maximum_level": 1},
+                "town": {"tree": {"north": ["Kiel"], "south": ["Ulm"]}},
+                "sex": {},
+            },
+            "sensitive": ["diagnosis"],
+            "keep": ["day"],
+            "privacy": [
+                {"k_anonymity": {"k": 5}},
+                {"l_diversity": {"attribute": "diagnosis", "l": 2, "variant": "distinct"}},
+            ],
+            "suppression": {"max_share": 0.05, "style": "mask"},
+        }
+    )
+    lines = [line.split(None, 1) for line in str(spec).splitlines()]
+    told = dict(lines)
+    assert told == {
+        "source": "query: SELECT * FROM visits WHERE name = ?",
+        "persons": "person",
+        "quasi-identifiers": "age: intervals: 5, 10; top: 90",
+        "zip:": "prefix: 3; maximum level: 1",
+        "town:": "tree: 2 levels, 2 values",
+        "sex:": "the value, or nothing",
+        "sensitive": "diagnosis",
+        "kept": "day",
+        "requirements": "5-anonymity, distinct 2-diversity of diagnosis",
+        "suppression": "at most 5 % of the rows, masked",
+        "recoding": "full_domain, optimal search for the lowest loss",
+        "release": "safe.visits",
+    }
+    assert not {"Smith", "Kiel", "Ulm"} & set(re.findall(r"\w+", str(spec)))
+    local = {**spec.to_dict(), "unit": None, "recoding": "local", "search": {}, "suppression": {"max_rows": 1}}
+    changed = str(kanon_sql.Spec.from_dict(local))
+    assert "at most 1 row, left out" in changed
+    assert "search for" not in changed
 
 
 def test_a_short_form_has_the_verdict(clinic: Path) -> None:
@@ -66,7 +116,40 @@ def test_a_short_form_has_the_verdict(clinic: Path) -> None:
     with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
         found = kanon_sql.plan(db, spec)
         assert repr(found) == f"<Result: plan: pass: {found.message}>"
-        assert repr(db) == f"<DuckDBEngine: {clinic / 'clinic.duckdb'}>"
+
+
+def test_an_engine_says_what_it_is_connected_to_and_asks_nothing(clinic: Path) -> None:
+    shown = f"duckdb {duckdb.__version__}: {clinic / 'clinic.duckdb'}"
+    with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
+        assert (str(db), repr(db)) == (shown, f"<DuckDBEngine: {shown}>")
+        assert not db.meter.statements
+    with kanon_sql.connect(str(clinic / "clinic.duckdb"), read_only=True) as db:
+        assert str(db) == f"{shown}, read-only"
+
+
+def test_an_engine_behind_sqlalchemy_tells_the_account_and_no_password() -> None:
+    """What the driver has noted; a warehouse may have a token for an account, so it tells none."""
+    url = sqlalchemy.make_url("postgresql://clerk:hush@db.example/clinic")
+    connection = SimpleNamespace(dialect=SimpleNamespace(server_version_info=(16, 4)), engine=SimpleNamespace(url=url))
+    db = RelationalEngine.__new__(RelationalEngine)
+    db._connection, db.label, db.read_only = connection, "postgresql://db.example/clinic", False  # type: ignore[assignment]
+    db.dialect = dialect_named("postgres")
+    assert str(db) == "postgres 16.4: postgresql://db.example/clinic as clerk"
+    db.dialect, connection.dialect.server_version_info = dialect_named("snowflake"), None
+    assert str(db) == "snowflake: postgresql://db.example/clinic"
+
+
+def test_printed_evidence_is_what_the_command_prints(clinic: Path) -> None:
+    printed = run(
+        "release", "evidence", clinic / "spec.yml", "-d", clinic / "clinic.duckdb", "--format", "markdown", "--quiet"
+    ).stdout
+    with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
+        found = kanon_sql.evidence(db, kanon_sql.Spec.load(clinic / "spec.yml"))
+    assert [line for line in str(found).splitlines() if line.startswith("#")] == [
+        line for line in printed.splitlines() if line.startswith("#")
+    ]
+    assert str(found).startswith("# ")
+    assert repr(found) == f"<Evidence: pass: {found.message}>"
 
 
 def test_a_certificate_is_printed_as_its_command_does(clinic: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from kanon_sql.report.html.page import (
     run_parts,
     run_report,
 )
-from kanon_sql.report.html.sections import spec_yaml, yaml_of
+from kanon_sql.report.html.sections import listed, spec_yaml, yaml_of
 
 __all__ = [
     "PageParts",
@@ -27,6 +27,7 @@ __all__ = [
     "html_fragment",
     "html_report",
     "html_style",
+    "listed",
     "run_parts",
     "run_report",
     "spec_yaml",

@@ -20,7 +20,7 @@ from kanon_sql.report.run import Run
 from kanon_sql.report.text import metric_words, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
-__all__ = ["sections_of", "sections_of_spec", "spec_yaml", "tiles_of", "verdict_in_words", "yaml_of"]
+__all__ = ["listed", "sections_of", "sections_of_spec", "spec_yaml", "tiles_of", "verdict_in_words", "yaml_of"]
 
 
 def verdict_in_words(run: Run) -> str:
@@ -329,7 +329,7 @@ def sections_of_spec(spec: Mapping[str, Any]) -> list[Section]:
     quasi = spec.get("quasi_identifiers")
     if isinstance(quasi, Mapping):
         rows = [
-            [str(name), _listed(item) or "the value, or nothing"]
+            [str(name), listed(item) or "the value, or nothing"]
             for name, item in quasi.items()
             if isinstance(item, Mapping)
         ]
@@ -349,7 +349,8 @@ def _given(spec: Mapping[str, Any]) -> dict[str, Any]:
 _USUAL = {"minimum_level": 0, "weight": 1.0, "origin": 0}
 
 
-def _listed(own: Mapping[str, Any]) -> str:
+def listed(own: Mapping[str, Any]) -> str:
+    """The keys of a part of a spec in words, without what it leaves as it usually is."""
     return "; ".join(
         f"{in_words(key)}: {_flow(value)}"
         for key, value in own.items()

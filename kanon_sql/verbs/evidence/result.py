@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from kanon_sql.evaluate import ClassSizes
+from kanon_sql.spec import Printed
 from kanon_sql.verbs.evidence.dictionary import Entry
 from kanon_sql.verbs.evidence.opinion import NotMeasured, OfOpinion
 from kanon_sql.verbs.evidence.published import Published
@@ -57,8 +58,8 @@ class Asked:
     violating_rows: int
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Printed):
     """What a person who answers for a release can sign: what was measured, by what, and what was not.
 
     Attributes:
