@@ -21,6 +21,9 @@ __all__ = ["Linked", "linked"]
 MOST_PAIRS = 20_000_000
 """Pairs of rows that are compared at most."""
 
+MOST = 1.7e308
+"""No number is greater; a number that is not known is looked for among all."""
+
 
 @dataclass(frozen=True)
 class Linked:
@@ -67,6 +70,7 @@ def linked(workspace: Workspace, spec: PerturbSpec, table: MaskedTable) -> Linke
         columns=columns,
         draw=render("frequency/draw", key=spec.key_for("linkage"), text=Sql("base.row_key")),
         rows=rows,
+        most=MOST,
     )
     if int(looked_at) != rows or int(lost):
         raise VerificationError("verification: rows were lost while they were linked; nothing was published")
