@@ -31,7 +31,10 @@ from tests.support.literature import adult_answers, adult_dir, adult_hierarchy
 from tests.support.suppressions import suppressing
 
 ADULT = adult_dir()
-pytestmark = pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
+pytestmark = [
+    pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder"),
+    pytest.mark.xdist_group("known optima"),  # one worker reads the tables once
+]
 FOLDER = ADULT or Path()
 ANSWERS: dict[str, Any] = adult_answers(FOLDER) if ADULT else {}
 CASES: list[dict[str, Any]] = ANSWERS.get("optimum_cases", [])

@@ -21,6 +21,8 @@ from kanon_sql.verbs import demo as demo_module
 from kanon_sql.verbs.demo import PATIENTS, VISITS, demo
 from kanon_sql.verbs.result import Result
 
+pytestmark = pytest.mark.xdist_group("demo")  # one worker makes it once
+
 CONTENT = "2f989ce8"
 """First digits of the SHA-256 of the table: the same on every machine, with every version."""
 

@@ -13,7 +13,7 @@ from tests.conftest import Database
 from tests.support.certificates import released, spec_of
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, Path]]:
     """A release and its certificate; who changes something puts it back."""
     directory = tmp_path_factory.mktemp("certificate")
