@@ -95,7 +95,7 @@
     {% if variant == "recursive" %}
       {% do found.update({"c": kanon_sql.number(given.get("c"), "c", name, above=0)}) %}
     {% elif given.get("c") is not none %}
-      {% do kanon_sql.refuse(name, "'c' belongs to variant: recursive, and this is " ~ variant) %}
+      {% do kanon_sql.refuse(name, "'c' needs variant: recursive, but this is " ~ variant) %}
     {% endif %}
     {% do found.update({"variant": variant, "measure": measures[variant], "worst": "max" if variant == "recursive" else "min"}) %}
     {% set amount = "(" ~ found.c ~ ", " ~ found.l ~ ")" if variant == "recursive" else found.l %}

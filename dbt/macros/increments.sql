@@ -233,7 +233,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
   {% set allowed = asked.max_rows if asked.max_rows is defined else asked.max_share * taken %}
   {% set lacks = ", more than the suppression limit " ~ (asked.max_rows if asked.max_rows is defined else asked.max_share) ~ " of " ~ taken ~ ": the levels do not fit" if taken - added > allowed else "" %}
   {% do log(
-    "kanon_sql: " ~ target_relation ~ ": added " ~ today ~ " rows, verified by themselves; " ~ (taken - added) ~ " rows wait" ~ lacks,
+    "kanon_sql: " ~ target_relation ~ ": added " ~ today ~ " rows, verified separately; " ~ (taken - added) ~ " rows wait" ~ lacks,
     info=true
   ) %}
   {#- A warning of dbt's: with --warn-error the build fails, and nothing is changed. -#}

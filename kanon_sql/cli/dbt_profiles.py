@@ -42,11 +42,11 @@ def dbt_database(profile: str, target: str | None) -> str:
     where = f"{path}: {profile}"
     found = _read(path).get(profile)
     if not isinstance(found, Mapping):
-        raise SpecError(f"{path}: there is no profile {profile!r}; name one of those in this file")
+        raise SpecError(f"{path}: there is no profile {profile!r}; use one of the profiles in this file")
     outputs = found.get("outputs")
     chosen = target or _text(f"{where}.target", found.get("target", "default"))
     if not isinstance(outputs, Mapping) or not isinstance(outputs.get(chosen), Mapping):
-        raise SpecError(f"{where}: there is no output {chosen!r}; name one of its outputs as the target")
+        raise SpecError(f"{where}: there is no output {chosen!r}; set target to one of the outputs of this profile")
     where = f"{where}.outputs.{chosen}"
     output = {str(key): _text(f"{where}.{key}", value) for key, value in outputs[chosen].items() if value is not None}
     kind = output.get("type")
@@ -56,7 +56,9 @@ def dbt_database(profile: str, target: str | None) -> str:
     if kind == "postgres":
         _refuse_others(where, output, _POSTGRES | _OF_SSL | _OF_DBT)
         return _postgres(where, output)
-    raise SpecError(f"{where}.type: expected duckdb or postgres; name other databases by an environment variable")
+    raise SpecError(
+        f"{where}.type: expected duckdb or postgres; put the URL of another database into an environment variable"
+    )
 
 
 def _file() -> Path:
@@ -67,7 +69,7 @@ def _file() -> Path:
         if (place / "profiles.yml").is_file():
             return place / "profiles.yml"
     raise SpecError(
-        f"there is no profiles.yml of dbt in {' or '.join(map(str, places))}; DBT_PROFILES_DIR says where else"
+        f"there is no profiles.yml of dbt in {' or '.join(map(str, places))}; set DBT_PROFILES_DIR to its directory"
     )
 
 
@@ -106,15 +108,15 @@ def _refuse_others(where: str, output: Mapping[str, str], known: frozenset[str])
     for key, value in output.items():
         if key not in known and value:
             raise SpecError(
-                f"{where}.{key}: it may change what names mean or what may be done, and is not taken over; name the "
-                "database itself"
+                f"{where}.{key}: this option may change what names mean or what is allowed, so it is not used; give "
+                "the database itself"
             )
 
 
 def _duckdb(where: str, output: Mapping[str, str]) -> str:
     path = output.get("path", ":memory:")
     if path == ":memory:" or "://" in path or path.startswith("md:"):
-        raise SpecError(f"{where}.path: expected a database file, which outlives dbt")
+        raise SpecError(f"{where}.path: expected a database file, not a database in memory")
     return str(Path(path).expanduser())
 
 

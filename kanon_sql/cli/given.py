@@ -48,7 +48,7 @@ def load_spec(path: Path) -> Spec:
 
     spec = Spec.load(path)
     if not spec.source.given:
-        message = "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}"
+        message = "missing 'source'; add the table or view to anonymize, {query: ...} or {file: ...}"
         raise SpecError([Problem(message, str(path), 1, 1)])
     return spec
 
@@ -79,7 +79,7 @@ def need_database(database: str) -> None:
     from kanon_sql.engines import database_kind
 
     if database_kind(database) == "file" and not Path(database).exists():
-        raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+        raise DatabaseError(f"there is no database file {database}; give an existing file with -d FILE")
 
 
 def need_lasting(database: str, instead: str = "") -> None:
@@ -94,7 +94,7 @@ def need_lasting(database: str, instead: str = "") -> None:
         DatabaseError: it does not exist.
     """
     if database == MEMORY:
-        raise SpecError(f"a release in :memory: would vanish with this process; give a database with -d FILE{instead}")
+        raise SpecError(f"a release in :memory: is lost when this process ends; give a database with -d FILE{instead}")
     need_database(database)
 
 
@@ -107,7 +107,7 @@ def need_parties(databases: Sequence[str]) -> None:
     """
     for database in databases:
         if database == MEMORY:
-            raise SpecError("--database: a database in memory belongs to no party; give a file or a URL")
+            raise SpecError("--database: a database in memory cannot be shared between parties; give a file or a URL")
         need_database(database)
 
 
@@ -128,9 +128,9 @@ def by_column(option: str, texts: Sequence[str] | None) -> dict[str, Any]:
         column, _, text = item.rpartition(":")
         column = unquoted(column.strip())
         if not column or not re.fullmatch(r"\d{1,9}" if whole else r"\d*\.?\d+", text.strip(), re.ASCII):
-            raise SpecError(f"{option}: expected a column and its number, such as {example}, got {item!r}")
+            raise SpecError(f"{option}: expected COLUMN:NUMBER, such as {example}, got {item!r}")
         if column in found:
-            raise SpecError(f"{option}: column {column!r} has two numbers; give it one")
+            raise SpecError(f"{option}: column {column!r} has two numbers; give one")
         number = int(text) if whole else float(text)
         if whole and number < 2:
             raise SpecError(f"{option}: every table satisfies l = {number}; give at least 2")
@@ -167,12 +167,11 @@ def roles_given(
     if not passed:
         return {}
     if _names_a_spec(given):
-        raise SpecError(
-            f"{', '.join(passed)}: {given} is a spec, which says this itself; change it there, or name a table instead"
-        )
+        raise SpecError(f"{', '.join(passed)}: {given} is a spec; set this in the spec, or give a table instead")
     if not quasi_identifiers:
         raise SpecError(
-            f"{', '.join(passed)}: expected --quasi-identifiers too, the columns that others may know of a person"
+            f"{', '.join(passed)}: --quasi-identifiers is missing; list the columns that an attacker may know of a "
+            "person"
         )
     roles = {
         "quasi_identifiers": quasi_identifiers,
@@ -192,7 +191,7 @@ def refuse_nothing_asked(roles: Mapping[str, Any]) -> None:
         SpecError: its columns are named, and no requirement.
     """
     if roles and not {"k", "l", "t"} & roles.keys():
-        raise SpecError("nothing was asked for; say what must hold: --k 5, --l diagnosis:3 or --t diagnosis:0.3")
+        raise SpecError("no requirement was given; add --k 5, --l diagnosis:3 or --t diagnosis:0.3")
 
 
 def _unit(run: Session) -> str | None:
@@ -217,8 +216,8 @@ def spec_given(run: Session, given: str) -> Spec:
     path = Path(given)
     if not _names_a_spec(given) and (path.suffix.lower() in (".parquet", ".csv") or not path.exists()):
         raise SpecError(
-            f"{given}: expected a spec, a YAML file such as kanon-sql init writes; for a table, say what others may "
-            "know of a person and what must hold: --quasi-identifiers age,zip --k 5"
+            f"{given}: expected a spec, a YAML file such as kanon-sql init writes; for a table, also give the "
+            "quasi-identifiers and a requirement: --quasi-identifiers age,zip --k 5"
         )
     run.spec = path
     return load_spec(path)
@@ -242,8 +241,8 @@ def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[
 
     if "max_bytes" in run.own:
         raise SpecError(
-            f"--set max_bytes: without a spec, {verb} reads the table to draft one before it knows how much the "
-            "search reads; write the spec with kanon-sql init, and give it here"
+            f"--set max_bytes: without a spec, {verb} reads the table to draft one, before the limit can be checked; "
+            "write the spec with kanon-sql init, and give it here"
         )
     text = init(engine, table, **roles, timeout=run.timeout, report=run.report)
     return Spec.parse(text), text
@@ -256,9 +255,11 @@ def refuse_no_draft(run: Session, shows: bool, roles: Mapping[str, Any]) -> None
         SpecError: a spec was given, or the result is JSON.
     """
     if shows and not roles:
-        raise SpecError("--show spec prints a spec that was drafted; leave it out where one is given")
+        raise SpecError("--show spec prints a drafted spec; leave it out when you give a spec")
     if shows and run.format == "json":
-        raise SpecError("--show spec is text; kanon-sql init writes the spec to a file, and --format json goes without")
+        raise SpecError(
+            "--show spec prints text; write the spec to a file with kanon-sql init, or leave --format json out"
+        )
 
 
 def print_drafted(run: Session, result: Result, spec: Spec, shown: str | None) -> Result:

@@ -290,8 +290,7 @@ def _profile(context: typer.Context, value: str | None) -> str | None:
             return value
         if value is not None and "database" in found.values and os.environ.get(DATABASE_VARIABLE):
             raise typer.BadParameter(
-                f"{DATABASE_VARIABLE} is set, and comes before the database of a profile; unset it, or leave the "
-                "profile out"
+                f"{DATABASE_VARIABLE} is set and overrides the profile's database; unset it, or leave the profile out"
             )
         context.default_map = {name: partial(_found, found.values[name]) for name in found.values if name == "database"}
         context.meta[SETTINGS] = found

@@ -84,7 +84,7 @@ class Verbs(TyperGroup):
             verbs = self.list_commands(ctx)
             close = get_close_matches(name.lower(), verbs, n=1, cutoff=0.4)
             hint = f" did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"no such verb {name!r};{hint} the verbs are {', '.join(verbs)}")
+            ctx.fail(f"no such command {name!r};{hint} the commands are {', '.join(verbs)}")
         return super().resolve_command(ctx, args)
 
     def _headings(self) -> Mapping[str, tuple[str, ...]]:

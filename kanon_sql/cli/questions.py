@@ -33,8 +33,8 @@ class Questions:
     def __init__(self, run: Session) -> None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise SpecError(
-                "--interactive asks questions, and standard input and standard error are no terminal here; say what "
-                "you know by --quasi-identifiers, --sensitive, --identifiers, --set keep, --unit and --k instead"
+                "--interactive needs a terminal on standard input and standard error; give the roles with "
+                "--quasi-identifiers, --sensitive, --identifiers, --set keep, --unit and --k instead"
             )
         self.run = run
 
@@ -58,7 +58,7 @@ class Questions:
             return [item.profile.name for item in found if item.role == role]
 
         self._print(
-            f"An empty answer takes what stands in brackets; {NONE} is no column, and commas stand between several."
+            f"Press Enter to accept the value in brackets; enter {NONE} for no column; separate several with commas."
         )
         question = "Which column identifies the person, if a person has several rows?"
         unit = next(iter(self._columns(question, names, of("unit"), most=1)), None)
@@ -70,10 +70,10 @@ class Questions:
             free[:] = [name for name in free if name not in chosen]
             return chosen
 
-        quasi_identifiers = asked("What may others know of a person?", "quasi_identifier", 1)
+        quasi_identifiers = asked("Which columns may others know of a person?", "quasi_identifier", 1)
         sensitive = asked("Which columns are sensitive?", "sensitive")
-        keep = asked("Which other columns are released as they are?", "keep")
-        number = self._number(f"How many {'rows' if unit is None else 'persons'} look alike, at least?", k)
+        keep = asked("Which other columns are released unchanged?", "keep")
+        number = self._number(f"How many {'rows' if unit is None else 'persons'} must each class have at least?", k)
         given = [item.profile.name for item in found if item.role == "identifier" and item.asked]
         identifiers = [name for name in given if name in free]
         return Roles(quasi_identifiers, sensitive, identifiers, keep, unit, rows=unit is None), number
@@ -103,7 +103,7 @@ class Questions:
             asked = [] if text == NONE else columns_named(text, names)
             for name in asked:
                 if name not in names:
-                    raise ValueError(f"{name!r} is no column that is left{did_you_mean(name, names)}")
+                    raise ValueError(f"{name!r} is not one of the remaining columns{did_you_mean(name, names)}")
             if len(asked) < least:
                 raise ValueError("name at least one column")
             if most is not None and len(asked) > most:

@@ -426,8 +426,8 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
             if isinstance(error, OSError) and error.errno in _FULL:
                 _drop_output()
                 run.error(
-                    f"standard output cannot be written: {error.strerror}; what the run published stands, and "
-                    "kanon-sql report writes its result from the manifest"
+                    f"standard output cannot be written: {error.strerror}; what the run published stays published; "
+                    "print its result from the manifest with kanon-sql report"
                 )
                 raise typer.Exit(int(ExitCode.USAGE)) from None
             if isinstance(error, typer.Abort) or not isinstance(error, Exception):
@@ -457,5 +457,5 @@ def _message(error: KanonError, spec: Path | None) -> str:
 def _interrupted(run: Session) -> str:
     what = "terminated" if run.interrupts.terminated else "interrupted"
     if run.stage == PUBLISHING:
-        return f"{what} while publishing; run check to see which release stands"
+        return f"{what} while publishing; run check to see which release is in place"
     return f"{what}; nothing was published"

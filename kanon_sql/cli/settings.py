@@ -53,8 +53,8 @@ def settings_file(directory: Path) -> Path | None:
             if path.is_file() and (name == OWN or _table(path) is not None):
                 if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
                     raise SpecError(
-                        f"{path}: this file belongs to another user, so that its settings are not taken; make it "
-                        "yours, or move it out of the way"
+                        f"{path}: this file belongs to another user, so its settings are not used; become its owner, "
+                        "or move it away"
                     )
                 return path
     return None
@@ -68,7 +68,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         if path.name == SHARED and "kanon_sql" not in path.read_text("utf-8", errors="replace"):
             return None  # whatever is wrong with it is not ours to say
         where = f": {error}" if isinstance(error, tomllib.TOMLDecodeError) and "line" in str(error) else ""
-        raise SpecError(f"{path}: expected a file of TOML{re.sub(r'[^ -~]', '?', where)}") from None
+        raise SpecError(f"{path}: not a valid TOML file{re.sub(r'[^ -~]', '?', where)}") from None
     if path.name == OWN:
         return found
     tool = found.get("tool")
@@ -153,7 +153,7 @@ def _refuse_other_database(where: str, value: Any) -> None:
         ):
             raise SpecError(f"{where}: expected {KEYS['database']}")
         if "target" in value and "dbt" not in value:
-            raise SpecError(f"{where}.target: it is that of a dbt profile; name one, or leave it out")
+            raise SpecError(f"{where}.target: target belongs to a dbt profile; add dbt = PROFILE, or leave it out")
     elif not isinstance(value, str) or not value:
         raise SpecError(f"{where}: expected {KEYS['database']}")
     elif holds_password(value):
@@ -167,8 +167,9 @@ def _refuse_other_database(where: str, value: Any) -> None:
 
 def _no_password(where: str) -> str:
     return (
-        f"{where}: no password is read from a file that others may read; put the URL into an environment variable and "
-        'name that: database = {variable = "CLINIC_URL"}'
+        f"{where}: other users may read this file, so a password is not read from it; put the URL into an environment "
+        "variable and name the variable: database"
+        ' = {variable = "CLINIC_URL"}'
     )
 
 
@@ -198,7 +199,7 @@ def _named_elsewhere(path: Path, value: Mapping[str, str]) -> str:
     found = os.environ.get(value["variable"])
     if not found:
         raise SpecError(
-            f"{path}: database: the environment variable {value['variable']} is not set; it holds the database's URL"
+            f"{path}: database: the environment variable {value['variable']} is not set; set it to the database's URL"
         )
     return found
 

@@ -39,7 +39,7 @@ def with_streams(spec: Spec) -> Iterator[Spec]:
         yield spec
         return
     if reads and sys.stdin.isatty():
-        raise SpecError("source.file: - is standard input, and that is a terminal; pipe a CSV file into it")
+        raise SpecError("source.file: - means standard input, which is a terminal here; pipe a CSV file into it")
     with tempfile.TemporaryDirectory(prefix="kanon_sql_") as directory:
         files = {}
         if reads:

@@ -49,18 +49,20 @@ def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], 
         try:
             given = options.items([text])
         except ValueError:
-            raise SpecError("--set: expected KEY=VALUE, or several with commas, without an empty item") from None
+            raise SpecError(
+                "--set: expected KEY=VALUE, or several separated by commas, without an empty item"
+            ) from None
         for item in given:
             name, equals, value = item.partition("=")
             if equals and name in asked.settable:
                 key = name
             elif key is None or (equals and "=" not in "".join(values[key])):
                 if name in asked.settable:
-                    raise SpecError(f"--set {name}: expected a value too, as in --set {name}=VALUE")
+                    raise SpecError(f"--set {name}: the value is missing; write --set {name}=VALUE")
                 close = get_close_matches(name, asked.settable, n=1)
                 hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(asked.settable)}"
                 if equals and name:
-                    raise SpecError(f"--set {name}: this verb has no such key; {hint}")
+                    raise SpecError(f"--set {name}: unknown key; {hint}")
                 raise SpecError(f"--set: expected KEY=VALUE; {hint}")
             else:
                 value = item
@@ -100,12 +102,14 @@ def output_of(asked: Asked) -> tuple[str, Path | None, bool]:
     ending = path.suffix.lower()
     if ending == ".html" and asked.product == "result":
         if not asked.reports:
-            raise SpecError(f"--output {path}: this verb writes no HTML report; give another name, such as result.txt")
+            raise SpecError(
+                f"--output {path}: this command writes no HTML report; give another name, such as result.txt"
+            )
         return form, path, True
     if ending in (".parquet", ".csv") and asked.product == "result":
         raise SpecError(
-            f"--output {path}: it is where the result is written; the spec says where a release goes: "
-            f"release: {{file: {path.name}}}"
+            f"--output {path}: --output is for the result; set the file of the release in the spec: release: {{file: "
+            f"{path.name}}}"
         )
     source = asked.context.get_parameter_source("output_format")
     named = options.LAST.get(ending)
@@ -144,7 +148,7 @@ def refuse_unshown(run: Session, distributions: bool) -> None:
         SpecError: they are asked for without a report and without JSON.
     """
     if distributions and run.report_file is None and run.format != "json":
-        raise SpecError("--show distributions is for --output PATH.html and --format json; name one of them")
+        raise SpecError("--show distributions needs --output PATH.html or --format json; add one of them")
 
 
 def write_report(run: Session, page: str) -> None:
@@ -166,8 +170,8 @@ def _write_private(path: Path, text: str, what: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError(
-            f"the run is done, but {what} cannot be written to {path}: {reason}; kanon-sql report writes a report from "
-            "the result's JSON or the manifest"
+            f"the run is complete, but {what} cannot be written to {path}: {reason}; write a report from the result's "
+            "JSON or the manifest with kanon-sql report"
         ) from None
 
 
@@ -211,8 +215,8 @@ def write_manifest(path: Path, manifest: Any) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError(
-            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
-            "too, and kanon-sql report reads it there by the run's id"
+            f"the release is published, but its manifest cannot be written to {path}: {reason}; kanon-sql report can "
+            "read it from the database by the run's id"
         ) from None
 
 

@@ -259,8 +259,8 @@ def _need(own: Mapping[str, Column], named: list[str], shown: str, originals: Ma
         elif own[name].kind != originals[name].kind:
             problems.append(
                 Problem(
-                    f"{shown}: column {name!r} is {own[name].type}, and in the source {originals[name].type}: nothing "
-                    "would match; cast one of them in a view"
+                    f"{shown}: column {name!r} is {own[name].type}, and in the source {originals[name].type}: so "
+                    "nothing would match; cast one of them in a view"
                 )
             )
     if problems:

@@ -89,7 +89,7 @@ def connect_duckdb(
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     if read_only and kind == "file" and not Path(database).exists():
-        raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+        raise DatabaseError(f"there is no database file {database}; give an existing file with -d FILE")
     if kind == "file" and _is_sqlite(Path(database)):  # DuckDB would look for an extension, on the network too
         raise SpecError(f"{database} is a database of SQLite; give it as sqlite:///{database}")
     try:

@@ -1,4 +1,4 @@
-"""Evaluation: lattice nodes in, one generated statement, verdicts out; and the examination of a table as it stands.
+"""Evaluation: lattice nodes in, one generated statement, verdicts out; and the examination of a table as it is.
 
 The search's side asks frequency sets about batches of nodes, rolls them up where that pays, and drives a search
 strategy. The examination groups a written table by its columns and measures every requirement. The two share the

@@ -145,7 +145,7 @@ class Examination:
         return not any(item.violating_classes for item in self.achieved)
 
     def achieved_dict(self) -> dict[str, dict[str, object]]:
-        """What each requirement reaches as it stands in results, by its key."""
+        """What each requirement reaches as it is in results, by its key."""
         return {item.model.key: item.to_dict() for item in self.achieved}
 
     def classes_dict(self) -> Classes:

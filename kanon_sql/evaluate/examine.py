@@ -1,4 +1,4 @@
-"""Examine a table as it stands: group it by its quasi-identifiers, no matter who wrote it.
+"""Examine a table as it is: group it by its quasi-identifiers, no matter who wrote it.
 
 The same examination verifies a release before it is published and answers ``check``. It
 reads the table itself, never the frequency sets that the search used.

@@ -45,7 +45,7 @@ class NumberControl:
     Attributes:
         name: the field's.
         label: what it is called.
-        value: as it stands in the spec.
+        value: as it is in the spec.
         step: how far an arrow key moves it.
     """
 

@@ -59,7 +59,7 @@ class _Pages(Buttons):
         return PlainTextResponse(f"/{self._visits.new(request.headers[KEY]).id}/")
 
     async def page(self, request: Request) -> Response:
-        """What is in the page as it stands."""
+        """What is in the page as it is."""
         visit = self._visit(request)
         return HTMLResponse(shown.opened(visit, self._settings))
 

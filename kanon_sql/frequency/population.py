@@ -93,7 +93,7 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
         elif column in columns and own[column].kind != columns[column].kind:
             problems.append(
                 Problem(
-                    f"{shown}: column {column!r} is {own[column].type}, and in the source {columns[column].type}: "
+                    f"{shown}: column {column!r} is {own[column].type}, and in the source {columns[column].type}: so "
                     "nothing would match; cast one of them in a view"
                 )
             )

@@ -1,4 +1,4 @@
-"""A table that a verb reads as it stands: the spec's source, or any other table by its name."""
+"""A table that a verb reads as it is: the spec's source, or any other table by its name."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def source_of(engine: Engine, spec: Origin) -> str:
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source as it stands.
+    """The FROM form of the spec's source as it is.
 
     Raises:
         SpecError: the spec names none.

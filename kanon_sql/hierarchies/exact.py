@@ -192,7 +192,7 @@ def exact_value(column: Column, table: str) -> Sql:
 
 
 def shown_keys(columns: Sequence[Column], table: str) -> list[Sql]:
-    """What makes the classes of a table as it stands: the columns exactly, and then what a reader sees besides.
+    """What makes the classes of a table as it is: the columns exactly, and then what a reader sees besides.
 
     A reader sees whether a row has 1.0 or 1.00, or 0 or -0, which are equal numbers: as one class they would look
     larger than they are. Values that are counted, such as sensitive ones, are counted as numbers all the same: there

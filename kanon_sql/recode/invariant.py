@@ -130,7 +130,7 @@ class _Making(Scratch):
             return NoInvariantClasses(
                 rows,
                 f"{rows_in_words(unvalued)} without {self.requirement.attribute}: NULL is no value that protects, and "
-                "no person is left out; leave them out in a source query, or give them a value of their own there",
+                "every person is released; leave them out in a source query, or give them a value of their own there",
             )
         before = self.persons.before(people)
         known = self.make("known", {"people": people, "past": before})

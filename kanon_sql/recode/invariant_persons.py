@@ -143,7 +143,7 @@ class Persons(Scratch):
         ((rows, known, persons, valued),) = self.rows("totals", 1, {"people": people})
         unit = self.spec.unit
         if not rows:
-            raise SpecError("the source has no rows, so there is nothing to release; name a table that has some")
+            raise SpecError("the source has no rows; give a table that has some")
         if known < rows:
             raise SpecError(f"unit: {rows_in_words(rows - known)} without {unit}; m-invariance is about persons")
         if persons < rows:

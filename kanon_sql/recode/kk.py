@@ -123,7 +123,7 @@ def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch |
     Args:
         given: the frequency sets, prepared for k-anonymity.
         spec: what to anonymize and how; it asks for (k,k)-anonymity alone.
-        budget: when to end early; what is not lowered by then is released as it stands.
+        budget: when to end early; what is not lowered by then is released as it is.
 
     Returns:
         A recoding; or that there is nothing to release, where no k-anonymous one could be.

@@ -31,7 +31,7 @@ def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSea
     Args:
         given: the frequency sets.
         spec: what to anonymize and how.
-        budget: when to end the rounds early; what is not divided by then is released as it stands.
+        budget: when to end the rounds early; what is not divided by then is released as it is.
 
     Returns:
         A recoding; or what the search of the lattice found, where the classes at the highest levels do not satisfy and

@@ -65,7 +65,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     Args:
         given: the frequency sets.
         spec: what to anonymize and how.
-        budget: when to end the rounds early; what is not divided by then is released as it stands.
+        budget: when to end the rounds early; what is not divided by then is released as it is.
 
     Returns:
         The recoding; or nothing, where the class of all rows violates a requirement.

@@ -36,7 +36,7 @@ def recoded(
         engine: where the source is.
         spec: what to anonymize and how; ``recoding`` is not full-domain.
         report: called with each stage in plain words.
-        budget: when to end the rounds early; what is not divided by then is released as it stands.
+        budget: when to end the rounds early; what is not divided by then is released as it is.
         kept: frequency sets of the run before, to be used if they are the same, and left for the next one.
 
     Yields:

@@ -56,9 +56,9 @@ class JointVerdict:
         names = ", ".join(entry.name for entry in self.earlier)
         if self.joint.changed:
             return (
-                f"the source no longer gives {', '.join(self.joint.changed)} as it stands in the database (the source "
-                "changed, or the release did), so what the releases tell together is not known; "
-                "for tables that change, see m-invariance (check --earlier)"
+                f"the source no longer gives {', '.join(self.joint.changed)} as it is in the database (the source "
+                "changed, or the release did), so what the releases tell together is not known; for tables that "
+                "change, see m-invariance (check --earlier)"
             )
         problems = [
             f"{item.violating_classes} joint classes ({rows_in_words(item.violating_rows)}) violate {item.model.label}"

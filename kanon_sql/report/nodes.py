@@ -12,7 +12,7 @@ __all__ = ["figures_in_words", "known_in_words", "why_in_words"]
 
 
 def known_in_words(item: Mapping[str, Any]) -> str:
-    """What is known of a node, as it stands under ``search.lattice`` of a result, such as ``satisfies, asked``."""
+    """What is known of a node, as it is under ``search.lattice`` of a result, such as ``satisfies, asked``."""
     status, satisfied = item["status"], item["satisfied"]
     if status == "pruned":
         return "pruned: worse than the best"
@@ -35,7 +35,7 @@ def why_in_words(item: Mapping[str, Any], columns: Sequence[str], names: Names |
     """Why a node is not the chosen one, in a sentence; empty where it was not ruled out.
 
     Args:
-        item: as it stands under ``search.lattice`` of a result.
+        item: as it is under ``search.lattice`` of a result.
         columns: the quasi-identifiers, in the order of levels.
         names: what levels are called.
     """

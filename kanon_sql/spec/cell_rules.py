@@ -40,10 +40,10 @@ class Dominance(Part):
     expected: ClassVar[str] = "{n: 2, k: 75}"
 
     n: Annotated[int, checked(integer("a number of contributors", 1, 5))] = Field(
-        description="How many of the largest contributors are added up."
+        description="How many of the largest contributors to add up."
     )
     k: Annotated[Decimal, _percent("a percentage", most=100)] = Field(
-        description="The percent of the total that they may make."
+        description="The largest percentage of the total that they may contribute."
     )
 
     @classmethod
@@ -63,16 +63,18 @@ class PriorPosterior(Part):
 
     expected: ClassVar[str] = "{p: 10, q: 50}"
 
-    p: Annotated[Decimal, _percent("a percentage")] = Field(description="How close an estimate must not come.")
+    p: Annotated[Decimal, _percent("a percentage")] = Field(
+        description="The percentage by which every estimate must miss the true value."
+    )
     q: Annotated[Decimal, _percent("a percentage")] = Field(
-        description="How close every reader's estimate is beforehand."
+        description="The percentage within which every reader can estimate a value beforehand."
     )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """A table must be able to tell more than what is known."""
         if value is not None and value.p >= value.q:
-            yield Fault(("p",), "p must be below q: no reader learns what was known as closely before")
+            yield Fault(("p",), "p must be below q, since a reader already knows values within q percent")
 
 
 class Rules(Part):
@@ -92,7 +94,7 @@ class Rules(Part):
     expected: ClassVar[str] = "{threshold: 5}"
 
     threshold: Annotated[int | None, checked(integer("a threshold", 2))] = Field(
-        default=None, description="The least number of contributors of a cell.", ge=2
+        default=None, description="The smallest number of contributors of a cell that is not sensitive.", ge=2
     )
     dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
     p_percent: Annotated[Decimal | None, _percent("a percentage")] = Field(
@@ -100,10 +102,10 @@ class Rules(Part):
     )
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
     margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1))] = Field(
-        default=None, description="The least number of contributors of a margin outside of each of its cells.", ge=1
+        default=None, description="The smallest number of contributors to a margin outside each of its cells.", ge=1
     )
     estimate: Annotated[int | None, checked(integer("an estimate", 2))] = Field(
-        default=None, description="The least estimated population of a cell, for tables of estimates.", ge=2
+        default=None, description="The smallest estimated population of a cell, for tables of estimates.", ge=2
     )
 
     @classmethod
@@ -172,13 +174,13 @@ class Protection(Part):
         json_schema_extra={"default": 20},
     )
     base: Annotated[int | None, checked(integer("a base", 2))] = Field(
-        default=None, description="What rounded values are multiples of."
+        default=None, description="The base: rounded values are its multiples."
     )
     seed: Annotated[int | None, checked(integer("a seed", 0))] = Field(
-        default=None, description="A stated seed of random rounding."
+        default=None, description="The seed of random rounding; a published seed."
     )
     key_variable: Annotated[str | None, checked(text("the name of an environment variable"))] = Field(
-        default=None, description="The environment variable with the key of random rounding."
+        default=None, description="The environment variable that holds the secret key of random rounding."
     )
 
     @classmethod
@@ -194,11 +196,17 @@ class Protection(Part):
             return
         for option, methods in _TAKEN_BY.items():
             if option in given and method not in methods:
-                yield Fault((option,), f"{method} does not take it, only {' and '.join(methods)}", True)
+                yield Fault(
+                    (option,), f"{method} does not use this option; leave it out, or use {' or '.join(methods)}", True
+                )
         if method in ROUNDINGS and "base" not in given:
             yield Fault((), f"{method} needs a base, such as {{method: {method}, base: 5}}")
         if method == "random_rounding" and ("seed" in given) == ("key_variable" in given):
-            yield Fault((), "random_rounding needs one of key_variable, which names where a secret is, and seed")
+            yield Fault(
+                (),
+                "random_rounding needs key_variable, the environment variable that holds a secret, or "
+                "seed; give one of them",
+            )
 
     @property
     def rounds(self) -> bool:

@@ -45,10 +45,10 @@ class PersonalK(Part):
 
     k: Annotated[int | None, checked(integer("k", 2))] = None
     column: ColumnName | None = Field(
-        default=None, description="The column with the k of each row (personalized k-anonymity)."
+        default=None, description="The column that holds the k of each row (personalized k-anonymity)."
     )
     default: Annotated[int | None, checked(integer("a default", 1))] = Field(
-        default=None, description="The k of rows without one (NULL)."
+        default=None, description="The k of rows whose column is NULL."
     )
 
     @classmethod
@@ -62,7 +62,7 @@ class PersonalK(Part):
         if ("k" in given) == ("column" in given):
             yield Fault((), f"expected {cls.expected}", True)
         elif ("column" in given) != ("default" in given):
-            yield Fault((), "a column and a default belong together: {column: wanted_k, default: 5}", True)
+            yield Fault((), "a column needs a default, and a default a column: {column: wanted_k, default: 5}", True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class CloakSpec(Filed):
         description="The version of this format, 1."
     )
     kind: Annotated[Literal["positions"], checked(only_kind("positions"))] = Field(
-        description="What the spec is of; write kind: positions."
+        description="The kind of spec; write kind: positions."
     )
     source: Source = Field(description="The table or view of positions, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
@@ -134,21 +134,21 @@ class CloakSpec(Filed):
     position: Position = Field(description="The columns of the position, and their quad-tree.")
     time: Slices | None = Field(default=None, description="The column of time, and its slices.")
     coarsen: Annotated[Literal["space", "time"], chosen("coarsen")] = Field(
-        default="space", description="What is coarsened first."
+        default="space", description="Whether to coarsen space or time first."
     )
-    k: PersonalK = Field(description="How many people each row is cloaked among, such as 5.")
+    k: PersonalK = Field(description="The k: how many people must share the label of each row, such as 5.")
     anonymity_set: Annotated[Literal["released", "present"], chosen("anonymity set")] = Field(
-        default="released", description="Who counts: people with the very same label, or all who were there."
+        default="released", description="Which people count: people with the same label, or all people who were there."
     )
-    suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")
+    suppression: Suppression = Field(default=Suppression(), description="How many rows may be suppressed.")
     keep: Annotated[
         tuple[str, ...],
         checked(items("columns", text("a column name"))),
-    ] = Field(default=(), description="Columns that are released as they are.")
+    ] = Field(default=(), description="Columns that are released unchanged.")
     lbqids: Annotated[dict[str, Lbqid], checked(parse_lbqids)] = Field(
-        default_factory=dict, description="Patterns of movement that must be shared by k people."
+        default_factory=dict, description="Movement patterns that k people must share."
     )
-    warnings: CloakWarnings = Field(default=CloakWarnings(), description="What becomes of each warning.")
+    warnings: CloakWarnings = Field(default=CloakWarnings(), description="For each warning: error, warn or allow.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -158,19 +158,19 @@ class CloakSpec(Filed):
         seen = {value.unit.casefold()}
         for loc, name in value._roles():
             if name.casefold() in seen:
-                yield Fault(loc, "the column has another role already; a column has one role")
+                yield Fault(loc, "the column already has another role; give each column one role")
             seen.add(name.casefold())
         if value.suppression.style == "mask":
-            yield Fault(("suppression", "style"), "rows that are left out have no cell to be masked with; use drop")
+            yield Fault(("suppression", "style"), "rows that are left out have no cell to mask them with; use drop")
         if value.time is None:
             if "coarsen" in given:
-                yield Fault(("coarsen",), "there is no time, so that only space is coarsened; leave it out", True)
+                yield Fault(("coarsen",), "without 'time' only space is coarsened; leave this out", True)
             if value.lbqids:
-                yield Fault(("lbqids",), "an LBQID needs a time; name its column under time", True)
+                yield Fault(("lbqids",), "an LBQID needs the time; add its column under 'time'", True)
         yield from value._size_faults()
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
-            yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
+            yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
 
     def _roles(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         for index, name in enumerate(self.position.columns):
@@ -186,15 +186,19 @@ class CloakSpec(Filed):
         """Keys that fit into a word, and grids that can be tried."""
         if self.index_bits < FEWEST_SLICES and self.time is not None:
             why = (
-                f"a depth of {self.position.depth} and this number of slices take more bits than a key has; lower "
-                "the depth"
+                f"the combination of depth {self.position.depth} and this number of slices exceeds the size of a key; "
+                "lower the depth"
             )
             yield Fault(("position", "depth"), f"{why}, or choose fewer or nearer widths")
         if self.grids > MOST_GRIDS:
-            why = f"there are {self.grids} combinations of cells and slices, and at most {MOST_GRIDS} are tried"
+            why = f"there are {self.grids} combinations of cells and slices, more than the limit of {MOST_GRIDS}"
             yield Fault(("position", "depth"), f"{why}; lower the depth, raise coarsest, or leave out a width")
         if self.lbqids and self.digits is None:
-            yield Fault(("lbqids",), "the areas have more digits after the point than engines compute alike with")
+            yield Fault(
+                ("lbqids",),
+                "the areas have too many digits after the point to give the same result on "
+                "every engine; use fewer digits",
+            )
 
     @property
     def grids(self) -> int:
@@ -263,5 +267,5 @@ class CloakSpec(Filed):
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **schema,
             "title": "kanon_sql positions spec",
-            "description": "Which positions to release, in which cells and slices, and among how many people.",
+            "description": "Which positions to release, in which cells and time slices, and with which k.",
         }

@@ -52,11 +52,18 @@ def compose(text: str, name: str) -> Any:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise SpecError(
-            [Problem("not valid YAML: a control character; write it as an escape in double quotes", name, line, column)]
+            [
+                Problem(
+                    "not valid YAML: a control character; write it as an escape sequence in double quotes",
+                    name,
+                    line,
+                    column,
+                )
+            ]
         ) from None
     except RecursionError:
         raise SpecError(
-            [Problem("the spec is nested too deeply; expected the form that kanon-sql pipeline schema prints", name)]
+            [Problem("the spec is nested too deeply; see kanon-sql pipeline schema for its form", name)]
         ) from None
     except (YAMLError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         # The parser fails in its own ways on some malformed directives and escapes.
@@ -115,7 +122,7 @@ def _limited_scanner(name: str) -> type[Any]:
 
 
 def _too_deep(name: str, mark: Any) -> SpecError:
-    what = f"nested more than {MAX_DEPTH} levels deep; expected the form of a spec"
+    what = f"nested more than {MAX_DEPTH} levels deep; see kanon-sql pipeline schema for the form of a spec"
     return SpecError([Problem(what, name, mark.line + 1, mark.column + 1)])
 
 

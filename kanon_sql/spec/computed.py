@@ -91,14 +91,14 @@ def _without_bounds(spec: Spec, name: str, item: QuasiIdentifier) -> Iterator[st
     known = [name for name, kind in HIERARCHIES.items() if kind.bounds in _READS[item.as_]]
     if item.hierarchy.bounds is None:
         yield (
-            f"as: {item.as_} reads the ends of intervals, and this hierarchy has none; it is for "
+            f"as: {item.as_} needs the bounds of intervals, which this hierarchy does not have; it works for "
             f"{' and '.join(map(repr, known))}"
         )
     elif item.hierarchy.bounds not in _READS[item.as_]:
-        yield "the middle of a month or a year is no day of its own; use as: bounds, whose dates are days"
+        yield "a month or a year has no exact middle day; use as: bounds"
     yield from _of_values(spec, name)
     if spec.m_invariance is not None:
-        yield f"as: {item.as_} is not for m_invariance, whose releases are held to a history of their own; leave it out"
+        yield f"as: {item.as_} cannot be combined with m_invariance; leave it out"
 
 
 def _of_values(spec: Spec, name: str) -> Iterator[str]:
@@ -112,19 +112,19 @@ def _of_values(spec: Spec, name: str) -> Iterator[str]:
         what = "recoding.ranges"
     if what is not None:
         yield (
-            f"{what} makes labels of the values that occur, whose ends are values themselves and not the ends of the "
-            "hierarchy's half-open intervals; leave it out"
+            f"{what} makes ranges that end at values of the data, not at the bounds of the hierarchy's intervals; "
+            "leave it out"
         )
     elif name in (spec.recoding.columns or {}):
-        yield "recoding.columns releases this column as a number already; leave it out"
+        yield "recoding.columns already releases this column as a number; leave it out"
 
 
 def _without_numbers(spec: Spec, item: QuasiIdentifier) -> Iterator[str]:
     """Why a column cannot keep its type."""
     if item.maximum_level != 0:
         yield (
-            "as: number keeps the type of the value, and above level 0 a label is text, so that the type would depend "
-            "on the search; add maximum_level: 0, or use as: bounds or midpoint"
+            "as: number keeps the type of the value, which only level 0 has, since labels of higher levels are text; "
+            "add maximum_level: 0, or use as: bounds or midpoint"
         )
     others = {
         "suppression.style: mask": spec.suppression.style == "mask",
@@ -134,7 +134,7 @@ def _without_numbers(spec: Spec, item: QuasiIdentifier) -> Iterator[str]:
     }
     for what, asked in others.items():
         if asked:
-            yield f"as: number is a value in every row, and {what} releases labels, * among them; use as: text"
+            yield f"as: number needs a number in every row, but {what} releases labels, such as *; use as: text"
     if item.hierarchy.never_number is not None:
         yield item.hierarchy.never_number
 
@@ -145,6 +145,6 @@ def _taken(spec: Spec) -> Iterator[Fault]:
     taken = {name.casefold() for name in (*roles, *([] if spec.unit is None else [spec.unit]))}
     for column in spec.computed:
         if column.name.casefold() in taken:
-            why = f"the release would have two columns {quote(column.name)}; rename the other one in a source query"
+            why = f"the release would have two columns {quote(column.name)}; rename one of them in a source query"
             yield Fault(("quasi_identifiers", column.of, "as"), why)
         taken.add(column.name.casefold())

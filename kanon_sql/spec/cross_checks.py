@@ -45,18 +45,21 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
     if isinstance(source, Source | Mapping):
         source = source.table if isinstance(source, Source) else source.get("table")
     if _folded(given.get("release")) == _folded(source) is not None:
-        yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
+        yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
     if value is not None and value.search.distance_vectors:
         others = [item.name for item in value.privacy if item.name != "k_anonymity"]
         if not others and any(item.grouped_by for item in value.privacy):
-            why = "the matrix counts classes by all quasi-identifiers; a k_anonymity here names some of them"
+            why = (
+                "the distance matrix needs classes by all quasi-identifiers, but a k_anonymity here names only some "
+                "of them"
+            )
             yield Fault(("search", "distance_vectors"), why, True)
         if others:
-            why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
+            why = f"the distance matrix decides only k_anonymity, but privacy also has {others[0]}"
             yield Fault(("search", "distance_vectors"), why, True)
         elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in value.privacy):
             why = (
-                "the matrix counts rows, and a k_anonymity here takes the k of each row from a column; leave "
+                "the distance matrix needs a fixed k, but a k_anonymity here has the k of each row in a column; leave "
                 "distance_vectors out"
             )
             yield Fault(("search", "distance_vectors"), why, True)
@@ -65,11 +68,11 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
     if value is not None and value.search.classify is not None:
         yield from classify_faults(value, value.search.classify, ("search", "classify"))
         if value.recoding.method != "full_domain":
-            why = "the metric classification is of levels for whole columns; use recoding: full_domain"
-            hint = ", or recoding: subtree with a 'classify' of its own" if value.recoding.classify is None else ""
+            why = "the metric classification needs one level per column; use recoding: full_domain"
+            hint = ", or recoding: subtree with its own 'classify'" if value.recoding.classify is None else ""
             yield Fault(("search", "metric"), why + hint)
     if value is not None and value.search.prices is not None and value.recoding.method != "full_domain":
-        why = "the metric publisher_payout is of levels for whole columns; use recoding: full_domain"
+        why = "the metric publisher_payout needs one level per column; use recoding: full_domain"
         yield Fault(("search", "metric"), why)
     if value is not None and value.search.of_intervals:
         message = f"{value.search.algorithm} chooses intervals of the values, not levels"

@@ -23,14 +23,14 @@ def is_csv(file: object) -> bool:
     return isinstance(file, str) and (file == "-" or file.lower().endswith(_ENDINGS))
 
 
-_DATES = text("a format of dates")
+_DATES = text("a date format")
 
 
 @shaped({"type": "string", "minLength": 1})
 def _date_format(value: object) -> str:
     found = _DATES(value)
     if not (("%d" in found and "%m" in found) or "%b" in found or "%B" in found) or "%y" not in found.lower():
-        fail("expected a format of dates with a day, a month and a year, such as '%d/%m/%Y'")
+        fail("expected a date format with day, month and year, such as '%d/%m/%Y'")
     return found
 
 
@@ -48,16 +48,16 @@ class CsvFormat(Part):
     expected: ClassVar[str] = "{encoding: latin-1, delimiter: ;, decimal: comma, dates: '%d/%m/%Y'}"
 
     encoding: Annotated[Literal["utf-8", "utf-16", "latin-1"] | None, chosen("encoding")] = Field(
-        default=None, description="Of its text; utf-8 if not given."
+        default=None, description="The encoding of the text; utf-8 if not given."
     )
     delimiter: Annotated[Literal[",", ";", "|", "tab"] | None, chosen("delimiter")] = Field(
-        default=None, description="Between cells; found by DuckDB if not given."
+        default=None, description="The character between cells; detected by DuckDB if not given."
     )
     decimal: Annotated[Literal["comma", "point"] | None, chosen("decimal mark")] = Field(
-        default=None, description="What stands before the fraction of a number; a point if not given."
+        default=None, description="The decimal mark: comma or point; a point if not given."
     )
     dates: Annotated[str | None, checked(_date_format)] = Field(
-        default=None, description="The form of dates as strptime has it, such as %d/%m/%Y; found if not given."
+        default=None, description="The date format in strptime notation, such as %d/%m/%Y; detected if not given."
     )
 
     @classmethod

@@ -72,9 +72,9 @@ class Total(Part):
     epsilon: Annotated[
         float,
         checked(the_number("a total epsilon of at least 0.001", least=LEAST_EPSILON)),
-    ] = Field(description="The most that the epsilons of all releases of the ledger add up to.")
+    ] = Field(description="The privacy budget: the largest sum of the epsilons of all releases of the ledger.")
     delta: Annotated[float, _delta("a total delta")] = Field(
-        description="The most that the deltas of all releases of the ledger add up to."
+        description="The largest sum of the deltas of all releases of the ledger."
     )
 
 
@@ -90,16 +90,16 @@ class LevelSearch(Part):
     expected: ClassVar[str] = "{epsilon: 0.1, score: loss}"
 
     epsilon: Annotated[float, _epsilon("the epsilon of the search")] = Field(
-        description="The part of epsilon that is spent on choosing the levels."
+        description="The part of epsilon to spend on choosing the levels."
     )
     score: Annotated[
         Literal["precision", "loss", "discernibility", "average_class_size", "entropy", "classification"],
         chosen("score"),
-    ] = Field(default="precision", description="What makes levels likelier.")
+    ] = Field(default="precision", description="The score function: levels with a higher score are likelier.")
     classify: Annotated[
         str | None,
         checked(text("the name of the column of class values")),
-    ] = Field(default=None, description="For the score classification: the quasi-identifier that is to be told.")
+    ] = Field(default=None, description="For the score classification: the quasi-identifier to predict.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -107,10 +107,10 @@ class LevelSearch(Part):
         if value is None:
             return
         if value.score == "classification" and value.classify is None:
-            why = "the score classification needs 'classify', the quasi-identifier that is to be told from the others"
+            why = "the score classification needs 'classify', the quasi-identifier to predict from the others"
             yield Fault(("score",), why, True)
         if value.score != "classification" and value.classify is not None:
-            yield Fault(("classify",), f"the score {value.score} tells no column; leave it out", True)
+            yield Fault(("classify",), f"the score {value.score} predicts no column; leave 'classify' out", True)
 
 
 @shaped({"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 0}})
@@ -147,27 +147,31 @@ class DifferentialPrivacyRequirement(Requirement):
     )
     expected: ClassVar[str] = "{epsilon: 1, delta: 1e-6, generalization: {age: 2}}"
     judged_by_table: ClassVar[bool] = False
-    not_certified: ClassVar[str] = "it is a property of how a release is made, and no look at a table shows it"
+    not_certified: ClassVar[str] = "it is a property of the mechanism, which a table does not show"
     counts_persons: ClassVar[bool] = False
 
     epsilon: Annotated[float, _epsilon("epsilon")] = Field(
-        description="No release is more than e^epsilon times as likely with a row as without it, nor the other way."
+        description="With and without any one row, the probabilities of a release differ by at most a factor of "
+        "e^epsilon."
     )
     delta: Annotated[float, _delta("delta")] = Field(
-        description="The probability of exceptions; choose it far below one over the number of rows."
+        description="The probability of exceptions; choose it far below 1 / the number of rows."
     )
     generalization: Annotated[dict[str, int] | None, checked(_levels)] = Field(
-        default=None, description="The level of every quasi-identifier, chosen without looking at the rows."
+        default=None, description="The level of every quasi-identifier, chosen independently of the data."
     )
     search: LevelSearch | None = Field(
-        default=None, description="Instead of generalization: choose the levels by the exponential mechanism."
+        default=None, description="Instead of 'generalization': choose the levels with the exponential mechanism."
     )
     sampling: Annotated[
         float | None,
         checked(the_number("a probability above 0 and below 1", above=0, below=1)),
-    ] = Field(default=None, description="The probability that a row is drawn; the largest that epsilon allows.")
+    ] = Field(
+        default=None, description="The sampling probability of a row; by default the largest that epsilon allows."
+    )
     total: Total | None = Field(
-        default=None, description="What all releases of the ledger may spend together; this release alone by default."
+        default=None,
+        description="The privacy budget of all releases of the ledger together; by default that of this release alone.",
     )
 
     @property
@@ -206,9 +210,9 @@ class DifferentialPrivacyRequirement(Requirement):
         """It protects rows."""
         if unit is not None:
             why = (
-                f"{self.name} protects rows: one more row, not one more person, changes the release's likelihood by "
-                "e^epsilon at most. Leave 'unit' out, and name a source query with one row per person, or an epsilon "
-                "that is small enough when multiplied by the rows of a person"
+                f"{self.name} protects rows, not persons: epsilon bounds the effect of one row. Leave 'unit' out, and "
+                "use a source query with one row per person, or an epsilon that is still small enough when multiplied "
+                "by the number of rows of a person"
             )
             yield Fault((), why, True)
 
@@ -219,11 +223,11 @@ class DifferentialPrivacyRequirement(Requirement):
         if not ways:
             yield Fault((), "missing 'generalization': the level of every quasi-identifier; or 'search'", True)
         elif len(ways) == 2:
-            yield Fault(("search",), "'generalization' fixes the levels, so there is nothing to search", True)
+            yield Fault(("search",), "'generalization' already fixes the levels; leave 'search' out", True)
         if value is None:
             return
         if value.search is not None and value.of_search >= exactly(value.epsilon):
-            yield Fault(("search", "epsilon"), "the search's part of epsilon is all of it; leave some for the sample")
+            yield Fault(("search", "epsilon"), "the search uses all of epsilon; leave some for the sample")
         if value.total is not None:
             for key, own, most in zip(("epsilon", "delta"), value.spends, value.may_spend, strict=True):
                 if most < own:
@@ -246,8 +250,8 @@ def differential_privacy_faults(spec: Spec) -> Iterator[Fault]:
             loc = ("privacy", position, requirement.name)
             if len(spec.privacy) > 1:
                 why = (
-                    "no other requirement goes beside it: what another one suppresses depends on the rows, and the "
-                    "proof covers classes below k alone; classes of k rows or more are k-anonymous anyhow"
+                    "it cannot be combined with other requirements: they suppress rows depending on the data, which "
+                    "the proof does not cover; leave the others out. Released classes have at least k rows in any case"
                 )
                 yield Fault(loc, why, True)
             yield from _section_faults(spec)
@@ -264,35 +268,38 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
     """Sections that would let the rows decide what is released."""
     name = DifferentialPrivacyRequirement.name
     if spec.ledger is None:
-        why = f"{name} needs a 'ledger', which adds up what all releases spend and refuses what is too much"
+        why = (
+            f"{name} needs a 'ledger', which adds up the privacy budget that all releases spend and refuses to exceed "
+            "it"
+        )
         yield Fault(("privacy",), why, True)
     elif spec.ledger.on_conflict != "refuse":
-        why = f"with {name} releases are not compared, so there is no conflict to coarsen for; leave it out"
+        why = f"with {name} releases are not compared, so on_conflict has no effect; leave it out"
         yield Fault(("ledger", "on_conflict"), why, True)
     if spec.recoding != RecodingOptions():
         why = (
-            f"{name} needs levels that do not depend on the rows, and this recoding makes its labels of the rows, or "
-            "keeps them; leave it out"
+            f"{name} needs levels that do not depend on the data, but this recoding derives its labels from the data "
+            "or saves them; leave it out"
         )
         yield Fault(("recoding",), why, True)
     if spec.warnings.fatal:
-        why = f"with {name} no warnings are looked for, so none can be an error; leave 'error' out"
+        why = f"with {name} no warnings are computed; leave 'error' out"
         yield Fault(("warnings", spec.warnings.fatal[0]), why)
     if spec.search != SearchOptions():
         why = (
-            f"this search looks at the rows without a budget; with {name}, fix the levels (generalization), or spend a "
-            "part of epsilon on them (its own 'search')"
+            f"this search reads the data without a privacy budget; with {name}, fix the levels ('generalization'), or "
+            "spend a part of epsilon on them (its own 'search')"
         )
         yield Fault(("search",), why, True)
     some = spec.suppression.allows_some and spec.suppression.limit != ("max_share", 1.0)
     if some or spec.suppression.style == "mask":
         why = (
-            f"with {name} every class below k is dropped, however many there are: a run that stopped at a limit, or a "
-            "count of masked rows, would tell of the rows; leave it out"
+            f"with {name} every class below k is dropped; stopping at a limit, or counting masked rows, would reveal "
+            "information about the data; leave it out"
         )
         yield Fault(("suppression",), why, True)
     if spec.nulls == "error":
-        why = f"with {name} a run that stops at a NULL tells that there is one; use value or suppress"
+        why = f"with {name} a run that stops at a NULL reveals that there is one; use value or suppress"
         yield Fault(("nulls",), why)
 
 
@@ -302,13 +309,16 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     for role in ("sensitive", "keep"):
         if getattr(spec, role):
             why = (
-                f"with {name} every released column makes classes: a value that is released as it is could be one "
-                "person's alone; list the columns under quasi_identifiers, at level 0 if need be"
+                f"with {name} every released column must be a quasi-identifier, since an unchanged value may belong to "
+                "one person only; list the columns under quasi_identifiers, if necessary at level 0"
             )
             yield Fault((role,), why, True)
     for column, item in spec.quasi_identifiers.items():
         if item.parents == "several":
-            why = f"which of several parents is taken is decided by the rows, which {name} does not allow"
+            why = (
+                f"the choice among several parents depends on the data, which {name} does not allow; give each value "
+                "one parent"
+            )
             yield Fault(("quasi_identifiers", column, "parents"), why, True)
 
 
@@ -349,7 +359,7 @@ def _score_faults(
         for name, column in quasi_identifiers.items():
             if not column.hierarchy.lists_values:
                 why = (
-                    f"the score loss needs to know how many values there can be, and of {name!r} only the rows say "
-                    "which there are; list them in a hierarchy file or tree, or use the score precision"
+                    f"the score loss needs the domain of {name!r}, which only the data show; list its values in a "
+                    "hierarchy file or tree, or use the score precision"
                 )
                 yield Fault(("search", "score"), why)

@@ -30,7 +30,7 @@ def _levels(value: object) -> tuple[int, ...]:
         value = [value]
     found = items("levels", integer("a level", 0), least=1)(value)
     if any(low >= high for low, high in pairwise(found)):
-        fail("expected levels from the finest to the coarsest, each once")
+        fail("expected levels in ascending order, each once")
     return found
 
 
@@ -55,12 +55,12 @@ class Dimension(Part):
     expected: ClassVar[str] = "nothing, or {hierarchy: {intervals: [10]}, levels: [1], total: true}"
 
     hierarchy: QuasiIdentifier = Field(
-        default=QuasiIdentifier(), description="The groups of its values; the values themselves by default."
+        default=QuasiIdentifier(), description="How to group the values; not at all by default."
     )
     levels: Annotated[tuple[int, ...], checked(Check(_levels, _LEVELS))] = Field(
-        default=(0,), description="The levels of the hierarchy that have cells."
+        default=(0,), description="The levels of the hierarchy to tabulate."
     )
-    total: Flag = Field(default=True, description="Whether there is a total.")
+    total: Flag = Field(default=True, description="Whether to include a total.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -78,11 +78,11 @@ class Dimension(Part):
             return
         top = value.hierarchy.height_hint
         if top is not None and value.levels[-1] >= top:
-            why = f"level {value.levels[-1]} is not below the top, which is level {top}: that is the total"
+            why = f"level {value.levels[-1]} is not below the top, level {top}; use total: true for the total"
             yield Fault(("levels",), why)
         for field in _OF_SEARCHES:
             if getattr(value.hierarchy, field) != QuasiIdentifier.model_fields[field].default:
-                why = "a search takes it, and none is done here; name the levels"
+                why = "this option is for a search, and a table has none; set 'levels' instead"
                 yield Fault(("hierarchy", field.rstrip("_")), why, True)
 
     @classmethod
@@ -120,7 +120,7 @@ def parse_dimensions(value: object) -> dict[str, Dimension]:
         if faults.attempt((name,), text("a column name"), name) is None:
             continue
         if name.casefold() in VALUE_COLUMNS:
-            faults.add((name,), f"the table has a column {name!r} of its own; rename this one in a source query", True)
+            faults.add((name,), f"the table adds a column {name!r}; rename yours in a source query", True)
         found[name] = faults.attempt((name,), Dimension.model_validate, written)
     faults.finish()
     return {name: item for name, item in found.items() if item is not None}

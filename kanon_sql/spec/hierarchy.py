@@ -134,7 +134,8 @@ class QuasiIdentifier(Part):
     hierarchy: SkipJsonSchema[Hierarchy] = Field(description="The hierarchy.")
     parents: Annotated[Literal["one", "several"], chosen("kind of parents")] = Field(
         default="one",
-        description="Of file and table: whether a value may have several parents, a row each; subtree chooses one.",
+        description="For file and table: several, if a value may have several parents, one row each; recoding: "
+        "subtree chooses one.",
     )
     minimum_level: Annotated[int, checked(integer("a level", 0))] = Field(
         default=0, description="The lowest level that may be released."
@@ -142,16 +143,17 @@ class QuasiIdentifier(Part):
     maximum_level: Annotated[
         int | None,
         checked(integer("a level", 0)),
-    ] = Field(default=None, description="The highest level that may be chosen; the top by default.")
+    ] = Field(default=None, description="The highest level that may be released; the top by default.")
     as_: Annotated[Literal["text", "bounds", "midpoint", "number"], chosen("form")] = Field(
         default="text",
         alias="as",
-        description="What is released: the label; its bounds or midpoint beside it; or the number itself, at level 0.",
+        description="The form of the released value: the label; the label with its bounds or midpoint; or, at level "
+        "0, the number itself.",
     )
     weight: Annotated[
         float,
         checked(the_number("a weight of at least 0", least=0)),
-    ] = Field(default=1.0, description="How much this quasi-identifier counts in the quality metric.")
+    ] = Field(default=1.0, description="The weight of this quasi-identifier in the quality metric.")
 
     if TYPE_CHECKING:
 
@@ -196,15 +198,19 @@ class QuasiIdentifier(Part):
         known = _kinds()
         kinds = [key for key in given if key in known]
         for key in kinds[1:]:
-            yield Fault((key,), f"one kind of hierarchy is allowed, and {kinds[0]!r} is given already", True)
+            yield Fault(
+                (key,), f"a column has one kind of hierarchy, and {kinds[0]!r} is already given; leave one out", True
+            )
         for name, declared in known.items():
             for key in declared.model_fields:
                 if key in given and name not in given:
-                    yield Fault((key,), f"{key!r} belongs to {name!r}, which this hierarchy does not have", True)
+                    yield Fault(
+                        (key,), f"{key!r} needs {name!r}, which this hierarchy does not have; leave it out", True
+                    )
         takers = [name for name, kind in known.items() if kind.takes_parents]
         if given.get("parents") == "several" and not any(name in given for name in takers):
             named = " or ".join(f"a {name!r}" for name in takers)
-            why = f"a value has several parents in {named}, a row for each, and this hierarchy is neither"
+            why = f"several parents are possible only in {named}, with one row per parent; leave 'parents' out"
             yield Fault(("parents",), why, True)
         if value is not None:
             yield from _limits(value)

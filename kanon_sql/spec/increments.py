@@ -44,7 +44,7 @@ def _state_schema(value: object) -> tuple[str, ...]:
         if key != "schema":
             faults.add((key,), f"unknown key{did_you_mean(str(key), ['schema'])}", at_key=True)
     if "schema" not in value:
-        faults.add((), "missing 'schema': where the state is kept, such as kanon_state", at_key=True)
+        faults.add((), "missing 'schema', where the state is kept, such as kanon_state", at_key=True)
     found = faults.attempt(("schema",), table_name, value["schema"]) if "schema" in value else None
     faults.finish()
     assert found is not None
@@ -68,21 +68,23 @@ class IncrementOptions(Part):
 
     expected: ClassVar[str] = "{watermark: day, on_drift: hold}"
 
-    watermark: ColumnName | None = Field(default=None, description="The column that is larger in every later row.")
+    watermark: ColumnName | None = Field(
+        default=None, description="The column whose values increase with every new row."
+    )
     on_drift: Annotated[Literal["hold", "coarsen", "research"], chosen("reaction to drift")] = Field(
-        default="hold", description="What to do when more rows would wait than may be suppressed."
+        default="hold", description="What to do if more rows would wait than 'suppression' allows."
     )
 
 
 def state_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with a state cannot have."""
     if spec.increments is not None and spec.state is None:
-        why = "increments need a state between runs; write state: {schema: kanon_state}, which no other user may read"
+        why = "increments need a state; add state: {schema: kanon_state}, a schema that no other user may read"
         yield Fault(("increments",), why, True)
     if spec.state is None:
         return
     if spec.release is None:
-        why = "a state belongs to a release that is a table, and grows; name one: release: NAME"
+        why = "a state needs a release that is a table; write release: NAME"
         yield Fault(("state",), why, True)
     for position, requirement in enumerate(spec.privacy):
         if (unfit := _unfit(requirement)) is not None:
@@ -94,7 +96,7 @@ def state_faults(spec: Spec) -> Iterator[Fault]:
 def _unfit(requirement: Requirement) -> str | None:
     """Why a requirement is not inherited by a union of classes from the classes; None where it is."""
     if getattr(requirement, "grouped_by", None) is not None or requirement.groups_by_others:
-        return "with a state, a refresh is judged by the classes of all quasi-identifiers; leave the columns out"
+        return "with a state, requirements apply to the classes of all quasi-identifiers; leave this list out"
     return requirement.never_grows
 
 
@@ -102,25 +104,28 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
     """Sections that say how classes are made, or what else is kept of releases."""
     if not spec.recoding.is_full_domain or spec.recoding.save_as is not None:
         why = (
-            f"a refresh gives new rows the labels that stand in the release, at one level per column; classes of "
-            f"recoding: {spec.recoding.method} are made for the rows of one day, and those of two days overlap, so "
-            "that their unions are no classes; with a state, use recoding: full_domain"
+            "a refresh gives new rows the labels of the release, with one level per column, but recoding: "
+            f"{spec.recoding.method} makes classes for the rows of one day, and those of two days may overlap; with a "
+            "state, use recoding: full_domain"
         )
         if spec.recoding.is_full_domain:
-            why = "the state holds the levels already; leave 'save_as' out"
+            why = "the state already holds the levels; leave 'save_as' out"
         yield Fault(("recoding",), why, True)
     if spec.search.of_intervals:
-        why = f"{spec.search.algorithm} makes intervals of the values of one day; with a state, use another algorithm"
+        why = (
+            f"{spec.search.algorithm} derives its intervals from the values of one day; with a state, use another "
+            "algorithm"
+        )
         yield Fault(("search", "algorithm"), why, True)
     if spec.ledger is not None:
-        why = "a ledger makes earlier releases again from a source that has not changed; with a state, leave it out"
+        why = "a ledger recomputes earlier releases from an unchanged source; with a state, leave it out"
         yield Fault(("ledger",), why, True)
     if spec.steps is not None:
-        why = "release steps are done to one table as a whole; with a state, do them in a view, and name that as source"
+        why = "release steps apply to a whole table; with a state, apply them in a view, and use the view as source"
         yield Fault(("steps",), why, True)
     if spec.suppression.style == "mask":
         why = (
-            "a suppressed row waits until it can be released, and a reader who has seen it masked would see it move; "
+            "a suppressed row waits until it can be released; if it were masked before, a reader could follow it; "
             "with a state, use style: drop"
         )
         yield Fault(("suppression", "style"), why, True)
@@ -133,16 +138,16 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     for key, names in shown.items():
         if watermark in names:
             why = (
-                f"{watermark!r} says when a row came, and is released as it is: an attacker who knows when a person "
-                "came would find the row; leave it out, or make it a quasi-identifier"
+                f"{watermark!r} shows when a row was added, and is released unchanged: an attacker who knows when a "
+                "person was added would find the row; leave it out, or make it a quasi-identifier"
             )
             yield Fault((key,), why, True)
     for name, column in spec.quasi_identifiers.items():
         if column.hierarchy.never_grows is not None:
             yield Fault(("quasi_identifiers", name, column.hierarchy.name), column.hierarchy.never_grows, True)
         if column.as_ != "text":
-            why = "a refresh adds rows by their labels, which are text; with a state, make numbers of them in a view"
+            why = "a refresh adds rows by their labels, which are text; with a state, convert them to numbers in a view"
             yield Fault(("quasi_identifiers", name, "as"), why, True)
         if column.parents == "several":
-            why = "which parent a value has is chosen by the rows of one day; with a state, give each value one"
+            why = "the parent of a value is chosen from the rows of one day; with a state, give each value one parent"
             yield Fault(("quasi_identifiers", name, "parents"), why, True)

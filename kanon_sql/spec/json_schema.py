@@ -39,7 +39,7 @@ def schema_of(spec: type[BaseModel]) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "title": "kanon_sql spec",
-        "description": "What to anonymize, how, and what the result must satisfy.",
+        "description": "What to anonymize, how, and which requirements the result must satisfy.",
     }
 
 

@@ -49,8 +49,8 @@ class KAnonymityRequirement(Requirement):
     )
     expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
     definition: ClassVar[str] = (
-        "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney "
-        "2002). It promises nothing about sensitive values: all of a class may have the same."
+        "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney 2002). It "
+        "does not protect sensitive values: all rows of a class may have the same value."
     )
 
     k: K | None = Field(default=None, description="The size of the smallest equivalence class.")
@@ -58,17 +58,18 @@ class KAnonymityRequirement(Requirement):
         str | None,
         checked(text("the name of a column with the k of each row")),
     ] = Field(
-        default=None, description="Instead of k: a sensitive column with the k of each row (personalized k-anonymity)."
+        default=None,
+        description="Instead of k: the sensitive column that holds the k of each row (personalized k-anonymity).",
     )
     default: Annotated[int | None, checked(integer("a default k", 1))] = Field(
-        default=None, description="For a column: the k of rows without one (NULL)."
+        default=None, description="With 'column': the k of rows whose column is NULL."
     )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property
     def never_grows(self) -> str | None:
         """A k that differs from row to row."""
-        return None if self.k is not None else "with a state, k is a number, the same for every day; write k"
+        return None if self.k is not None else "with a state, k must be a fixed number; give k instead of a column"
 
     @property
     def attribute(self) -> str | None:
@@ -90,18 +91,22 @@ class KAnonymityRequirement(Requirement):
         """Either a k, or a column with a default."""
         if given.get("k") is None and given.get("column") is None:
             yield Fault(
-                (), "missing 'k': the size of the smallest class, such as 5; or a 'column' with the k of each row", True
+                (),
+                "missing 'k', the size of the smallest class, such as 5; or 'column', which holds the k of each row",
+                True,
             )
         elif given.get("column") is not None and given.get("k") is not None:
-            yield Fault(("k",), "'column' has the k of each row; leave 'k' out", True)
+            yield Fault(("k",), "'column' already gives the k of each row; leave 'k' out", True)
         elif given.get("column") is not None and given.get("default") is None:
-            yield Fault((), "missing 'default': the k of rows without one (NULL), such as 5", True)
+            yield Fault((), "missing 'default', the k of rows whose 'column' is NULL, such as 5", True)
         elif given.get("default") is not None and given.get("column") is None:
-            yield Fault(("default",), "'default' is for rows without a k in a 'column', which is missing", True)
+            yield Fault(
+                ("default",), "'default' needs a 'column' with the k of each row; add it, or leave 'default' out", True
+            )
         elif given.get("column") is not None and given.get("quasi_identifiers") is not None:
             yield Fault(
                 ("quasi_identifiers",),
-                "the k of each row ('column') is about all quasi-identifiers; leave them out",
+                "the k of each row ('column') applies to all quasi-identifiers; leave 'quasi_identifiers' out",
                 True,
             )
 

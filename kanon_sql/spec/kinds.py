@@ -19,7 +19,7 @@ KINDS: Mapping[str, str] = {
 
 def in_kind(kind: str) -> str:
     """The message about a key that belongs into a spec of this kind."""
-    return f"the key belongs into a spec of kind: {kind}, which {KINDS[kind]} reads"
+    return f"this key belongs in a spec of kind: {kind}, for {KINDS[kind]}; leave it out, or move it there"
 
 
 def only_kind(kind: str) -> Callable[[object], str]:
@@ -29,7 +29,7 @@ def only_kind(kind: str) -> Callable[[object], str]:
     def check(value: object) -> str:
         given = known(value)
         if given != kind:
-            fail(f"expected {kind}, got {given}; {KINDS[given]} reads a spec of this kind")
+            fail(f"expected {kind}, got {given}; run this spec with {KINDS[given]}")
         return given
 
     return check

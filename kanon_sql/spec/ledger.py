@@ -30,9 +30,9 @@ class LedgerOptions(Part):
 
     expected: ClassVar[str] = "{table: kanon_sql_ledger, on_conflict: refuse} or the table's name"
 
-    table: TableName = Field(description="The table that records what was published.")
+    table: TableName = Field(description="The table that records all releases.")
     on_conflict: Annotated[Literal["refuse", "coarsen"], chosen("reaction to a conflict")] = Field(
-        default="refuse", description="What to do when the releases together break a requirement."
+        default="refuse", description="What to do if the releases together violate a requirement."
     )
 
     @classmethod
@@ -53,7 +53,7 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
     if spec.search.of_intervals:
         why = (
-            f"{spec.search.algorithm} makes intervals of the values at hand, which a ledger cannot make again; with a "
+            f"{spec.search.algorithm} derives its intervals from the data, which a ledger cannot recompute; with a "
             "ledger, use another algorithm"
         )
         yield Fault(("search", "algorithm"), why, True)
@@ -64,20 +64,20 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
     for position, requirement in enumerate(spec.privacy):
         loc = ("privacy", position, requirement.name)
         if getattr(requirement, "reference", None) == "release":
-            why = "with a ledger there are several releases to compare with; use reference: original"
+            why = "with a ledger there are several releases; use reference: original"
             yield Fault((*loc, "reference"), why)
         if getattr(requirement, "population", None) is not None:
             why = (
-                "with a ledger, releases are judged by their joint classes, for which no person of a population is "
-                "counted; use another requirement"
+                "a ledger judges releases by their joint classes, and cannot count a population in these; use another "
+                "requirement"
             )
             yield Fault((*loc, "population"), why)
         if requirement.never_in_ledger is not None:
             yield Fault(loc, requirement.never_in_ledger, True)
         if getattr(requirement, "quasi_identifiers", None) is not None:
-            why = "with a ledger, releases are judged by the classes of all quasi-identifiers together; leave it out"
+            why = "a ledger judges releases by the classes of all quasi-identifiers; leave this list out"
             yield Fault((*loc, "quasi_identifiers"), why, True)
         for key in (*LISTED, "hierarchy"):
             if getattr(requirement, key, None) is not None:
-                why = "a ledger holds no values, so no later release could be held to this; use another requirement"
+                why = "a ledger holds no values, so it cannot check this for later releases; use another requirement"
                 yield Fault((*loc, key), why, True)

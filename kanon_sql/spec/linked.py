@@ -30,9 +30,9 @@ def linked_tables(value: object) -> Tables:
     found: Tables = items("tables", lambda one: tuple(names(one)), least=2)(value)
     for number, one in enumerate(found):
         if len(set(one)) < len(one):
-            fail(f"table {number + 1} names a dimension twice")
+            fail(f"table {number + 1} lists a dimension twice; list it once")
         if any(set(one) <= set(other) for place, other in enumerate(found) if place != number):
-            fail(f"table {number + 1} is part of another one, whose margins show it; leave it out")
+            fail(f"table {number + 1} is already shown by the margins of another table; leave it out")
     return found
 
 
@@ -41,15 +41,15 @@ def faults_of(tables: Tables, totals: Mapping[str, bool]) -> list[str]:
     used = {name for one in tables for name in one}
     found = []
     if unknown := sorted(used - set(totals)):
-        found.append(f"expected dimensions of the spec, and {unknown[0]!r} is none")
+        found.append(f"{unknown[0]!r} is not a dimension of the spec; use names listed under dimensions")
     if unused := sorted(set(totals) - used):
-        found.append(f"no table has the dimension {unused[0]!r}; leave it out, or name it in a table")
+        found.append(f"no table has the dimension {unused[0]!r}; remove it, or add it to a table")
     if without := [name for name, total in totals.items() if not total]:
-        found.append(f"linked tables share totals, and {without[0]!r} has total: false; leave that out")
+        found.append(f"linked tables share totals, but {without[0]!r} has total: false; leave that out")
     if has_circle(tables):
         found.append(
-            "the tables are linked in a circle (such as a by b, b by c, and c by a), and bound each other's cells in "
-            "ways that are not audited; leave one out, or tabulate their dimensions in one table"
+            "the tables are linked in a circle (such as a by b, b by c, and c by a), and the audit does not cover "
+            "such tables; leave one out, or tabulate their dimensions in one table"
         )
     return found
 

@@ -124,7 +124,10 @@ def read_mapping(data: object) -> Document:
 
     def plain(value: object, loc: Loc) -> object:
         if len(loc) > MAX_DEPTH:
-            raise SpecError(f"the spec is nested more than {MAX_DEPTH} levels deep; expected the form of a spec")
+            raise SpecError(
+                f"the spec is nested more than {MAX_DEPTH} levels deep; see kanon-sql pipeline schema for "
+                "the form of a spec"
+            )
         if next(budget, None) is None:
             raise SpecError(f"the spec holds more than {MAX_VALUES:,} values; put a long hierarchy into a file")
         if isinstance(value, Mapping):
@@ -132,9 +135,9 @@ def read_mapping(data: object) -> Document:
             for key, below in value.items():
                 name = label_text(key) if in_tree(loc) else key
                 if not isinstance(name, str) or not encodable(name):
-                    problems.append(Problem(with_path(loc, f"expected a key that is text, got {kind(key)}")))
+                    problems.append(Problem(with_path(loc, f"expected a text key, got {kind(key)}")))
                 elif name in found:
-                    problems.append(Problem(with_path(loc, "two keys read the same")))
+                    problems.append(Problem(with_path(loc, "two keys are the same text; rename one")))
                 else:
                     found[name] = plain(below, (*loc, name))
             return found
@@ -171,7 +174,7 @@ def read_yaml(text: str, name: str) -> Document:
         data = reader.read(node, ())
     except RecursionError:
         raise SpecError(
-            [Problem("the spec is nested too deeply; expected the form that kanon-sql pipeline schema prints", name)]
+            [Problem("the spec is nested too deeply; see kanon-sql pipeline schema for its form", name)]
         ) from None
     return Document(data, name, reader.keys, reader.values, reader.problems)
 
@@ -193,7 +196,8 @@ class Reader:
             raise SpecError(
                 [
                     Problem(
-                        f"nested more than {MAX_DEPTH} levels deep; expected the form of a spec",
+                        f"nested more than {MAX_DEPTH} levels deep; see kanon-sql pipeline schema for the form of a "
+                        "spec",
                         self.name,
                         *place,
                     )
@@ -207,7 +211,7 @@ class Reader:
             raise SpecError([Problem("an alias contains itself; write the values out", self.name, *place)])
         tag = str(node.tag)
         if not tag.startswith("tag:yaml.org,2002:"):
-            self._note(node, loc, "a YAML tag has no meaning here; remove it")
+            self._note(node, loc, "YAML tags are not supported here; remove it")
         if node.id == "scalar":
             return self._scalar(node, tag.rpartition(":")[2], loc)
         self._open.add(id(node))
@@ -222,13 +226,13 @@ class Reader:
         first: dict[str, Place] = {}
         for key, value in node.value:
             if key.id != "scalar":
-                self._note(key, loc, "expected a key that is text, got a list or a mapping")
+                self._note(key, loc, "expected a text key, got a list or a mapping")
                 continue
             name, inside = key.value, (*loc, key.value)
             if name in first:
                 line, column = first[name]
                 shown = "a label" if in_tree(loc) else quote(name)
-                self._note(key, loc, f"duplicate key: {shown} stands at line {line}, column {column} already")
+                self._note(key, loc, f"duplicate key: {shown} is already at line {line}, column {column}")
                 continue
             if name == "<<" and key.style is None:
                 self._note(key, loc, "merge keys are not part of YAML 1.2; write the keys out")

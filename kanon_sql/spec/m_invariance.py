@@ -67,18 +67,19 @@ class MInvarianceRequirement(Requirement):
     )
     expected: ClassVar[str] = "{attribute: ..., m: 2, history: visits_history}"
     judged_by_table: ClassVar[bool] = False
-    not_certified: ClassVar[str] = "it is a property of a sequence of releases, and not of one"
+    not_certified: ClassVar[str] = "it is a property of a sequence of releases"
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     m: Annotated[int, checked(integer("m", 2))] = Field(
-        description="How many rows a class has at least, all with different sensitive values."
+        description="The smallest number of rows of a class; all have different sensitive values."
     )
     history: TableName = Field(
-        description="The table beside the release that remembers who was released with which values."
+        description="The table that records which persons were released with which values, in the release's schema."
     )
 
     ranges: Columns = Field(
-        default=None, description="The quasi-identifiers that are released as ranges of their values, not as labels."
+        default=None,
+        description="The quasi-identifiers to release as ranges of their values instead of hierarchy labels.",
     )
 
     @property
@@ -95,8 +96,8 @@ class MInvarianceRequirement(Requirement):
         """It is about persons, who are known again."""
         if unit is None:
             why = (
-                f"{self.name} is about persons who are released again and again: name their column as 'unit', by which "
-                "they are known; it is not released"
+                f"{self.name} follows persons over several releases; set 'unit' to the column that identifies them (it "
+                "is not released)"
             )
             yield Fault((), why, True)
         for position, name in enumerate(self.in_ranges):
@@ -105,8 +106,8 @@ class MInvarianceRequirement(Requirement):
                 yield Fault(("ranges", position), f"{quote(name)} is no quasi-identifier{hint}")
         if len(set(sensitive)) > 1:
             why = (
-                f"{self.name} keeps the values of one sensitive attribute together, and those of another one would "
-                "give persons away; leave the others out"
+                f"{self.name} protects one sensitive attribute, and values of another one could reveal persons; leave "
+                "the others out"
             )
             yield Fault((), why, True)
 
@@ -114,7 +115,7 @@ class MInvarianceRequirement(Requirement):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """A history is kept beside the release."""
         if value is not None and len(value.history) > 1:
-            why = "expected the name of a table without a schema: the history is kept beside the release"
+            why = "expected the name of a table without a schema: the history is in the release's schema"
             yield Fault(("history",), why)
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,9 +137,8 @@ def m_invariance_faults(spec: Spec) -> Iterator[Fault]:
             loc = ("privacy", position, requirement.name)
             if len(spec.privacy) > 1:
                 why = (
-                    "no other requirement goes beside it: its classes are made of persons with different sensitive "
-                    "values, and some rows belong to no person, so that others would be judged by rows that are not "
-                    "there"
+                    "it cannot be combined with other requirements: some released rows are counterfeits, which belong "
+                    "to no person; leave the others out"
                 )
                 yield Fault(loc, why, True)
             for what, named in (("source", spec.source.table), ("release", spec.release)):
@@ -149,7 +149,7 @@ def m_invariance_faults(spec: Spec) -> Iterator[Fault]:
             for place, column in enumerate(requirement.in_ranges):
                 item = spec.quasi_identifiers.get(column)
                 if item is not None and item.minimum_level:
-                    why = "a range has no level; leave 'minimum_level' out, or the column out of the ranges"
+                    why = "a range has no level; leave 'minimum_level' out, or remove the column from 'ranges'"
                     yield Fault((*loc, "ranges", place), why)
             return
 
@@ -159,28 +159,28 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
     name = MInvarianceRequirement.name
     if spec.ledger is not None:
         why = (
-            f"a ledger compares releases of one unchanged table by the levels of their columns; {name} has a history "
-            "of its own, and its labels differ by class. Leave it out"
+            f"a ledger compares releases of an unchanged table by the levels of their columns, but {name} has its own "
+            "history, and its labels differ by class. Leave the ledger out"
         )
         yield Fault(("ledger",), why, True)
     if spec.recoding != RecodingOptions():
-        why = f"{name} makes its classes by the values that persons were released with before; leave it out"
+        why = f"{name} makes its own classes, from the earlier released values of each person; leave 'recoding' out"
         yield Fault(("recoding",), why, True)
     if spec.search != SearchOptions():
-        why = f"{name} makes classes and searches no levels; leave it out"
+        why = f"{name} makes classes and does not search levels; leave 'search' out"
         yield Fault(("search",), why, True)
     if spec.suppression.allows_some or spec.suppression.style == "mask":
         why = (
-            f"with {name} no person is left out, since a person who is missing would be known to have a value that "
-            "is too frequent; leave it out"
+            f"with {name} every person is released, since a missing person would reveal a too frequent value; leave "
+            "'suppression' out"
         )
         yield Fault(("suppression",), why, True)
     fatal = [code for code in spec.warnings.fatal if code != "readable_by_others"]
     if fatal:
-        why = f"with {name} readable_by_others alone is looked for, so no other one can be an error; leave 'error' out"
+        why = f"with {name} only the warning readable_by_others is computed; leave the other errors out"
         yield Fault(("warnings", fatal[0]), why)
     if spec.nulls == "suppress":
-        why = f"with {name} no person is left out; use nulls: value, or leave rows out in a source query"
+        why = f"with {name} every person is released; use nulls: value, or filter rows in a source query"
         yield Fault(("nulls",), why)
 
 
@@ -188,7 +188,10 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     """Columns that would tell a counterfeit from a person, and limits that a class may not be able to keep."""
     name = MInvarianceRequirement.name
     if spec.keep:
-        why = f"with {name} some rows belong to no person, and would have no value here, which tells them; leave it out"
+        why = (
+            f"with {name} some rows belong to no person and would have no value in this column, which would reveal "
+            "them; leave it out"
+        )
         yield Fault(("keep",), why, True)
     taken = {CLASS_COLUMN, COUNTERFEITS_COLUMN, SIGNATURE_COLUMN}
     columns: list[tuple[Loc, str]] = [(("quasi_identifiers", column), column) for column in spec.quasi_identifiers]
@@ -196,12 +199,12 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     columns += [(("unit",), column) for column in (spec.unit,) if column is not None]
     for loc, column in columns:
         if column.casefold() in taken:
-            why = f"{name} has a column {column.casefold()!r} of its own; rename this one in a source query"
+            why = f"{name} adds a column {column.casefold()!r}; rename yours in a source query"
             yield Fault(loc, why, True)
     for column, item in spec.quasi_identifiers.items():
         if item.parents == "several":
-            why = "subtree alone chooses among several parents; give each value one row"
+            why = "only recoding: subtree chooses among several parents; give each value one row"
             yield Fault(("quasi_identifiers", column, "parents"), why, True)
         if item.maximum_level is not None:
-            why = f"with {name} a class is labelled by what its rows have in common, at any level; leave it out"
+            why = f"with {name} a class gets the labels that its rows share, at any level; leave it out"
             yield Fault(("quasi_identifiers", column, "maximum_level"), why, True)

@@ -91,20 +91,19 @@ class Spec(Filed):
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
     elsewhere: ClassVar[Mapping[str, str]] = {
         "perturb": (
-            "what noise, swapping or PRAM makes of values is untrue, and a release of it is never called k-anonymous: "
-            "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
-            "own, for kanon-sql publish perturbed"
+            "perturbed values are not true, so their release is never k-anonymous: privacy models promise that true, "
+            "coarser values fit k rows. Put 'perturb' into a separate spec, for kanon-sql publish perturbed"
         ),
         "dimensions": in_kind("table"),
         "rules": in_kind("table"),
         "position": in_kind("positions"),
         "lbqids": in_kind("positions"),
-        "keep_unique": "warnings say what becomes of each; write warnings: {nearly_unique_kept: error}, warn or allow",
+        "keep_unique": "expected error, warn or allow for each code; write warnings: {nearly_unique_kept: error}",
     }
 
     version: Annotated[Literal[1], checked(first_version("spec"))] = Field(description="The version of this format, 1.")
     kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
-        default="release", description="What the spec is of: rows to release."
+        default="release", description="The kind of spec; release is the default."
     )
     source: Source = Field(
         default_factory=lambda: NO_SOURCE, description="The table or view to anonymize, {query: ...} or {file: ...}."
@@ -113,40 +112,45 @@ class Spec(Filed):
     release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
     release_view: GuardedView | None = Field(default=None, description="The view to publish.")
     unit: ColumnName | None = Field(
-        default=None, description="The column that identifies a person, to protect persons and not rows."
+        default=None, description="The column that identifies a person, to protect persons instead of rows."
     )
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(hierarchies_by_column)] = Field(
         description="The columns to generalize, each with its hierarchy.", min_length=1
     )
-    sensitive: ColumnNames = Field(default=(), description="Columns that the requirements protect.")
-    keep: ColumnNames = Field(default=(), description="Insensitive columns to release as they are.")
-    privacy: Annotated[tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))] = Field(
-        description="The requirements, such as '- k_anonymity: {k: 5}'.", min_length=1
+    sensitive: ColumnNames = Field(
+        default=(), description="Sensitive attributes, which the requirements protect; released unchanged."
     )
-    suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")
+    keep: ColumnNames = Field(default=(), description="Insensitive columns to release unchanged.")
+    privacy: Annotated[tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))] = Field(
+        description="The privacy requirements, such as '- k_anonymity: {k: 5}'.", min_length=1
+    )
+    suppression: Suppression = Field(default=Suppression(), description="How many rows may be suppressed.")
     search: SearchOptions = Field(default=SearchOptions(), description="How to search the lattice.")
     recoding: RecodingOptions = Field(
-        default=RecodingOptions(), description="One level per column for all rows, or levels that differ by class."
+        default=RecodingOptions(),
+        description="The recoding: one level per column (full domain), or levels that differ by class.",
     )
     steps: ReleaseSteps | None = Field(
-        default=None, description="Truthful release steps: a sample, top and bottom coding, rounding."
+        default=None, description="Truthful release steps: sampling, top and bottom coding, rounding."
     )
-    utility: Utility | None = Field(default=None, description="Measure how well a column can be told from the release.")
+    utility: Utility | None = Field(
+        default=None, description="Measure how well a classifier predicts a column from the release."
+    )
     nulls: Annotated[
         Literal["value", "suppress", "error"],
         chosen("treatment of NULL"),
-    ] = Field(default="value", description="What NULL in a quasi-identifier is.")
-    ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
-    state: StateSchema = Field(default=None, description="The schema that keeps what a refresh needs.")
-    increments: IncrementOptions | None = Field(default=None, description="How a refresh knows new rows.")
+    ] = Field(default="value", description="How to treat NULL in a quasi-identifier.")
+    ledger: LedgerOptions | None = Field(
+        default=None, description="The ledger, where releases are recorded and compared."
+    )
+    state: StateSchema = Field(default=None, description="The schema that keeps the data that a refresh needs.")
+    increments: IncrementOptions | None = Field(default=None, description="How a refresh identifies new rows.")
     release_year: Annotated[
         int | None,
         checked(integer("a year", *YEARS)),
-    ] = Field(
-        default=None, description="The year that release_year means in sql: hierarchies; the current one by default."
-    )
-    warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
+    ] = Field(default=None, description="The value of release_year in sql: hierarchies; the current year by default.")
+    warnings: WarningOptions = Field(default=WarningOptions(), description="For each warning: error, warn or allow.")
 
     _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)
     _rows: tuple[str, ...] | None = PrivateAttr(default=None)
@@ -253,8 +257,8 @@ class Spec(Filed):
         """
         if self.follows_the_calendar and self._year != this_year():
             raise SpecError(
-                f"release_year: the spec was loaded in {self._year}, and it is {this_year()}, so its labels would be "
-                f"those of a release of then; load it once more, or write release_year: {self._year} to keep them"
+                f"release_year: the spec was loaded in {self._year}, but it is {this_year()} now; load it again, or "
+                f"write release_year: {self._year} to keep the labels of that year"
             )
 
     # --- Where it stands ---
@@ -303,8 +307,8 @@ class Spec(Filed):
             return self.resolve(file)
         if key not in self._streams:
             raise SpecError(
-                f"{key}.file: - is standard {'input' if key == 'source' else 'output'}, which kanon-sql anonymize has "
-                "and nothing else; name a file"
+                f"{key}.file: - is standard {'input' if key == 'source' else 'output'}, which only kanon-sql anonymize "
+                "supports; give a file"
             )
         return self._streams[key]
 

@@ -26,9 +26,8 @@ from kanon_sql.spec.warning_options import NamedWarnings
 __all__ = ["PerturbSpec"]
 
 _NEVER = (
-    "values under 'perturb' are untrue, and a release of them is never called k-anonymous: that true, coarser values "
-    "fit k rows is what such a requirement promises, and here they need not fit the right ones. Leave it out, or leave "
-    "'perturb' out and use kanon-sql anonymize"
+    "perturbed values are not true, so their release is never k-anonymous: privacy models promise that true, coarser "
+    "values fit k rows. Leave this out, or leave 'perturb' out and use kanon-sql anonymize"
 )
 
 
@@ -43,14 +42,16 @@ class Linkage(Part):
 
     expected: ClassVar[str] = "{columns: [age], rows: 1000, most: 0.05}"
 
-    columns: ColumnNames = Field(default=(), description="The columns whose true values are known; all by default.")
+    columns: ColumnNames = Field(
+        default=(), description="The columns whose true values the attacker knows; all by default."
+    )
     rows: Annotated[int, checked(integer("a number of rows", 1))] = Field(
-        default=1000, description="How many released rows are looked at."
+        default=1000, description="How many released rows to try to link."
     )
     most: Annotated[
         float | None,
         checked(share("a share")),
-    ] = Field(default=None, description="The largest share of rows that may be found.")
+    ] = Field(default=None, description="The largest share of rows that linkage may find.")
 
 
 class PerturbSpec(Filed):
@@ -83,25 +84,25 @@ class PerturbSpec(Filed):
     elsewhere: ClassVar[Mapping[str, str]] = {
         "privacy": _NEVER,
         "quasi_identifiers": _NEVER,
-        "sensitive": "every column here is under 'perturb' or under 'keep'",
+        "sensitive": "columns of this spec are listed under 'perturb' or 'keep'",
     }
 
     version: Annotated[Literal[1], checked(first_version("perturbation spec"))] = Field(
         description="The version of this format, 1."
     )
     kind: Annotated[Literal["perturbed"], checked(only_kind("perturbed"))] = Field(
-        description="What the spec is of; write kind: perturbed."
+        description="The kind of spec; write kind: perturbed."
     )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
-    key: ColumnName = Field(description="The column with another value in every row; it is not released.")
+    key: ColumnName = Field(description="The key: a column with a different value in every row; it is not released.")
     key_variable: KeyVariable = None
     perturb: Annotated[dict[str, Masking], checked(parse_maskings)] = Field(
-        description="The columns whose values are made untrue, each with its method.", min_length=1
+        description="The columns to perturb, each with its method.", min_length=1
     )
-    keep: ColumnNames = Field(default=(), description="Columns that are released as they are.")
-    linkage: Linkage = Field(default=Linkage(), description="How the risk is measured.")
-    warnings: NamedWarnings = Field(default=NamedWarnings(), description="What becomes of each warning.")
+    keep: ColumnNames = Field(default=(), description="Columns that are released unchanged.")
+    linkage: Linkage = Field(default=Linkage(), description="How to measure the linkage risk.")
+    warnings: NamedWarnings = Field(default=NamedWarnings(), description="For each warning: error, warn or allow.")
 
     _secret: str = PrivateAttr(default_factory=new_secret)
 
@@ -111,21 +112,21 @@ class PerturbSpec(Filed):
         if value is None:
             return
         if value.key in (*value.perturb, *value.keep):
-            yield Fault(("key",), "the key identifies rows and is never released; list it nowhere else", True)
+            yield Fault(("key",), "the key identifies rows and is never released; remove it here", True)
         for position, name in enumerate(value.keep):
             if name in value.perturb:
-                yield Fault(("keep", position), "the column is under perturb already; a column has one role")
+                yield Fault(("keep", position), "the column is already under perturb; remove it from one of the two")
             if name in value.keep[:position]:
-                yield Fault(("keep", position), "the column is listed twice")
+                yield Fault(("keep", position), "the column is listed twice; list it once")
         for position, name in enumerate(value.linkage.columns):
             if name not in value.released:
                 hint = did_you_mean(name, value.released)
                 yield Fault(
-                    ("linkage", "columns", position), f"the column is not released, so it is not compared{hint}"
+                    ("linkage", "columns", position), f"the column is not released, so it cannot be compared{hint}"
                 )
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
-            yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
+            yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -190,5 +191,5 @@ class PerturbSpec(Filed):
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **schema,
             "title": "kanon_sql perturbation spec",
-            "description": "What to mask with untrue values, how, and how the risk is measured.",
+            "description": "Which columns to perturb, how, and how to measure the risk.",
         }

@@ -22,13 +22,13 @@ def point_faults(spec: Spec) -> Iterator[Fault]:
         yield from _label_faults(spec, name)
         if point.outside == "suppress" and spec.nulls != "suppress":
             why = (
-                "a row without a point inside the bounds has NULL here, and NULL is treated alike in all "
-                "quasi-identifiers; add nulls: suppress, or leave the rows out in a source query"
+                "a row without a point inside the bounds becomes NULL here, so outside: suppress needs nulls: "
+                "suppress; add it, or filter the rows in a source query"
             )
             yield Fault((*loc, "outside"), why)
         if point.outside == "refuse" and spec.differential_privacy is not None:
             why = (
-                "with differential_privacy a run that stops at a point outside of the bounds tells that there is one; "
+                "with differential_privacy a run that stops at a point outside the bounds reveals that there is one; "
                 "use outside: suppress"
             )
             yield Fault((*loc, "outside"), why)
@@ -45,11 +45,11 @@ def _role_faults(spec: Spec, name: str, point: Point) -> Iterator[Fault]:
     for index, column in enumerate(point.columns):
         if column.casefold() in taken:
             why = (
-                f"column {quote(column)} is also {taken[column.casefold()]}; a coordinate is never released, nor used "
-                "beside its cell, which it would narrow: it has no other role"
+                f"column {quote(column)} is also {taken[column.casefold()]}; a coordinate must have no other role, "
+                "since its value would narrow the cell"
             )
             if column.casefold() == name.casefold():
-                why = f"{quote(name)} is what the column of cells is called; give the quasi-identifier another name"
+                why = f"{quote(name)} is the name of the column of cells; give the quasi-identifier another name"
             yield Fault(("quasi_identifiers", name, "point", "columns", index), why)
 
 
@@ -59,12 +59,12 @@ _ROLES = ("identifiers", "quasi_identifiers", "sensitive", "keep")
 def _label_faults(spec: Spec, name: str) -> Iterator[Fault]:
     """Labels that are ranges of values, or numbers: cells of a plane have no order."""
     faults: Sequence[tuple[bool, Loc, str]] = (
-        (spec.search.of_intervals, ("search", "algorithm"), f"{spec.search.algorithm} cuts a column between values"),
+        (spec.search.of_intervals, ("search", "algorithm"), f"{spec.search.algorithm} cuts columns between values"),
         (spec.recoding.declared.of_ranges, ("recoding", "method"), f"{spec.recoding.method} releases ranges of values"),
-        (name in (spec.recoding.ranges or ()), ("recoding", "ranges"), "ranges are of values in order"),
-        (name in (spec.recoding.columns or {}), ("recoding", "columns"), "aggregates are of numbers"),
+        (name in (spec.recoding.ranges or ()), ("recoding", "ranges"), "ranges need ordered values"),
+        (name in (spec.recoding.columns or {}), ("recoding", "columns"), "aggregates need numbers"),
     )
     for applies, loc, what in faults:
         if applies:
-            why = f"{what}, and the cells of {quote(name)} have no order"
-            yield Fault(loc, f"{why}; use what releases labels, such as recoding: full_domain, local or subtree")
+            why = f"{what}, but the cells of {quote(name)} have no order"
+            yield Fault(loc, f"{why}; use a recoding that releases labels: full_domain, local or subtree")

@@ -29,13 +29,15 @@ Significance = Annotated[
 ]
 
 
-ABOUT_FRACTION = "Instead of a population table: the share of its population that is in the source, for an estimate."
+ABOUT_FRACTION = (
+    "Instead of a population table: the sampling fraction, the source's share of its population, for an estimate."
+)
 
 
 Population = TableName
 
 
-ABOUT_POPULATION = "The population table: the quasi-identifiers of all the persons among which an attacker searches."
+ABOUT_POPULATION = "The population table, with the quasi-identifiers of all persons of the population."
 
 
 class OfPopulation(Requirement):
@@ -43,8 +45,8 @@ class OfPopulation(Requirement):
 
     person: ColumnName | None = Field(
         default=None,
-        description="The population's column that identifies a person; the unit if it has that column, else each row "
-        "is a person.",
+        description="The population's column that identifies a person; by default the unit, if the table has that "
+        "column, otherwise each row is a person.",
     )
 
     @property

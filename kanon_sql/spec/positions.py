@@ -48,7 +48,7 @@ def _box(value: object) -> tuple[Decimal, ...]:
     if len(found) != 4:
         fail(f"expected [x from, y from, x to, y to], got {len(found)} numbers")
     if found[0] >= found[2] or found[1] >= found[3]:
-        fail("expected [x from, y from, x to, y to], both ends above the beginnings")
+        fail("expected [x from, y from, x to, y to], with each end above its beginning")
     return found
 
 
@@ -73,16 +73,17 @@ class Position(Part):
     columns: ColumnPair = Field(description="The columns of a position, two numbers.")
     bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
     depth: Annotated[int, checked(integer("a depth", 1, DEEPEST))] = Field(
-        description="How often the area is halved both ways for the finest cells."
+        description="How often to halve the area in both directions for the finest cells."
     )
     coarsest: Annotated[int, checked(integer("a depth", 0, DEEPEST))] = Field(
         default=0, description="The depth of the coarsest cells; 0 is the whole area."
     )
     neighbours: Flag = Field(
-        default=False, description="Whether a cell and a neighbour of the same parent are tried before their parent."
+        default=False,
+        description="Whether to try a cell together with a neighbour of the same parent before the parent.",
     )
     outside: Annotated[Literal["refuse", "suppress"], chosen("outside")] = Field(
-        default="refuse", description="What happens to rows without a position and time inside the bounds."
+        default="refuse", description="What to do with rows whose position or time is missing or outside the bounds."
     )
 
     @classmethod
@@ -91,7 +92,7 @@ class Position(Part):
         if value is None:
             return
         if value.coarsest > value.depth:
-            yield Fault(("coarsest",), f"the coarsest cells are not finer than the finest, of depth {value.depth}")
+            yield Fault(("coarsest",), f"the coarsest depth cannot exceed 'depth', {value.depth}")
         elif value.digits is None:
             yield _inexact_edges(value.depth)
 
@@ -125,9 +126,9 @@ def sides_of(bounds: tuple[Decimal, ...], depth: int) -> tuple[Decimal, Decimal]
 
 def _inexact_edges(depth: int) -> Fault:
     why = (
-        f"halving the sides {depth} times gives edges with more than {MOST_DIGITS} digits after the point, or numbers "
-        "that are too large to be exact; lower the depth, or choose sides that are a power of two times a round "
-        "number, such as 1024, 81.92 or 0.4096"
+        f"halving the sides {depth} times gives cell edges with more than {MOST_DIGITS} digits after the point, or "
+        "numbers that are too large to be exact; lower the depth, or choose sides that are a power of two times a "
+        "round number, such as 1024, 81.92 or 0.4096"
     )
     return Fault(("bounds",), why)
 
@@ -163,10 +164,10 @@ class Point(Part):
     columns: ColumnPair = Field(description="The columns of a point, two numbers.")
     bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
     depths: Annotated[tuple[int, ...], checked(_depths)] = Field(
-        description="How often the area is halved both ways, per level, from fine to coarse."
+        description="How often to halve the area in both directions, per level, from fine to coarse."
     )
     outside: Annotated[Literal["refuse", "suppress"], chosen("outside")] = Field(
-        default="refuse", description="What happens to rows without a point inside the bounds."
+        default="refuse", description="What to do with rows whose point is missing or outside the bounds."
     )
 
     @classmethod
@@ -236,7 +237,7 @@ class Slices(Part):
         description="The widths of slices in seconds, each a multiple of the one before."
     )
     origin: Annotated[int, checked(integer("a time in seconds since 1970", 0))] = Field(
-        default=0, description="Where a slice of every width begins, in seconds since 1970."
+        default=0, description="The origin of the slices of every width, in seconds since 1970."
     )
 
     def to_dict(self) -> dict[str, Any]:
@@ -313,13 +314,13 @@ class Lbqid(Part):
     expected: ClassVar[str] = "{elements: [{area: [0, 0, 4, 4], between: ['07:00', '09:00']}], days: 3, weeks: 2}"
 
     elements: Annotated[
-        tuple[Element, ...], checked(_elements), Field(description="What happens on a day, in this order.")
+        tuple[Element, ...], checked(_elements), Field(description="The events of a day, in this order.")
     ]
     days: Annotated[int, checked(integer("a number of days", 1, 7))] = Field(
         default=1, description="On how many days of a week."
     )
     weeks: Annotated[int, checked(integer("a number of weeks", 1))] = Field(default=1, description="In how many weeks.")
-    weekdays: Flag = Field(default=False, description="Whether only Mondays to Fridays count.")
+    weekdays: Flag = Field(default=False, description="Whether to count Mondays to Fridays only.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:

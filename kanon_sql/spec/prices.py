@@ -29,16 +29,16 @@ Price = Annotated[float, checked(_price)]
 Cost = Annotated[float, checked(_cost)]
 
 
-ABOUT_BENEFIT = "What the publisher gains by a record that is released with all of its detail."
+ABOUT_BENEFIT = "The publisher's gain from a record that is released in full detail."
 
 
-ABOUT_LOSS = "What the publisher loses by a record that is re-identified."
+ABOUT_LOSS = "The publisher's loss from a re-identified record."
 
 
-ABOUT_GAIN = "What an attacker gains by re-identifying a record."
+ABOUT_GAIN = "The attacker's gain from re-identifying a record."
 
 
-ABOUT_COST = "What it costs the attacker to try."
+ABOUT_COST = "The attacker's cost of one attempt."
 
 
 class Prices(Part):

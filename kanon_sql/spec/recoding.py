@@ -68,14 +68,14 @@ def _name(value: object) -> str:
     """The name of a table beside the release."""
     written = text("the name of a table")(value)
     if len(parse_table_name(written)) != 1:
-        fail("expected the name of a table without a schema: the recoding is saved beside the release")
+        fail("expected the name of a table without a schema: the recoding is saved in the release's schema")
     return written
 
 
 def _classify(value: object) -> str:
     """The column that a classifier is to tell."""
     if not isinstance(value, str) or not value:
-        fail(f"expected the name of the column that a classifier is to tell, got {kind(value)}")
+        fail(f"expected the name of the column to predict, got {kind(value)}")
     return value
 
 
@@ -267,34 +267,36 @@ class RecodingOptions(Part):
 
     method: Annotated[str, checked(Declared(RECODINGS))] = Field(
         default="full_domain",
-        description="One level per column for all rows, or levels that differ by class, or by value.",
+        description="One level per column for all rows, or levels that differ by class or by value.",
     )
     variant: Annotated[str | None, checked(_Variant())] = Field(
         default=None,
-        description="For local and kk: fast, or the best of several ways. For mondrian: strict, all rows of a value on "
-        "one side of a cut, or relaxed. For cells: the level of each column, searched or its minimum. For subtree: "
-        "labels are specialized (top_down) or generalized (bottom_up).",
+        description="For local and kk: fast, or best (the best of several attempts). For mondrian: strict (all rows "
+        "with the same value on the same side of a cut) or relaxed. For cells: search the level of each column, "
+        "or use its minimum. For subtree: specialize labels (top_down) or generalize them (bottom_up).",
     )
     ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
         default=None,
-        description="For local and subtree: the columns that are released as ranges of their values, not as labels.",
+        description="For local and subtree: the columns to release as ranges of their values instead of hierarchy "
+        "labels.",
     )
     start: Annotated[Literal["top", "optimum", "both"] | None, chosen("start")] = Field(
         default=None,
-        description="For local and kk: where to begin, at the highest levels or with the full-domain optimum.",
+        description="For local and kk: where to start, at the highest levels or at the full-domain optimum.",
     )
     caps: Annotated[
         dict[str, float] | None,
         checked(Check(_caps, {"anyOf": [{"type": "object", "additionalProperties": share("").schema}]})),
-    ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
+    ] = Field(default=None, description="For cells: for each column, the share of its cells that may be suppressed.")
     save_as: Annotated[str | None, checked(Check(_name, text("").schema))] = Field(
-        default=None, description="The table to save the recoding in, for kanon-sql release apply."
+        default=None, description="The table that saves the recoding, for kanon-sql release apply."
     )
     classify: Annotated[str | None, checked(_classify)] = Field(
-        default=None, description="For subtree: the column that a classifier is to tell from the release."
+        default=None, description="For subtree: the column that a classifier should predict from the release."
     )
     columns: Annotated[dict[str, str | dict[str, Any]] | None, checked(Check(_aggregates, _AGGREGATES_SCHEMA))] = Field(
-        default=None, description="For microaggregation: column -> what its values are replaced by in a class."
+        default=None,
+        description="For microaggregation: for each column, the aggregate that replaces its values in a class.",
     )
 
     @classmethod
@@ -316,7 +318,7 @@ class RecodingOptions(Part):
             if option in ("method", "save_as", *declared.options):
                 continue
             takers = [name for name, other in RECODINGS.items() if option in other.options]
-            reason = "full_domain searches as 'search' says; " if declared.run is None else ""
+            reason = "full_domain is configured under 'search'; " if declared.run is None else ""
             listed = f"{', '.join(takers[:-1])} and {takers[-1]}"
             who = f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {listed} take"
             yield Fault((option,), f"{reason}only {who} it", True)

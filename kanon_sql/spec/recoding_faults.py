@@ -29,14 +29,14 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         return
     if spec.search.of_intervals:
         why = (
-            f"{spec.search.algorithm} cuts the domains into intervals for all rows alike, which is full-domain "
+            f"{spec.search.algorithm} cuts the domains into the same intervals for all rows, which is full-domain "
             f"recoding; with recoding: {spec.recoding.method}, leave it out"
         )
         yield Fault(("search", "algorithm"), why, True)
     if spec.ledger is not None:
         why = (
-            f"a ledger makes earlier releases again from their levels, and with recoding: {spec.recoding.method} no "
-            "level of a column would hold for all rows; with a ledger, use recoding: full_domain"
+            f"a ledger recomputes earlier releases from one level per column, which recoding: {spec.recoding.method} "
+            "does not have; with a ledger, use recoding: full_domain"
         )
         yield Fault(("ledger",), why, True)
     yield from spec.recoding.declared.faults(spec)
@@ -55,13 +55,16 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
         if not spec.recoding.declared.chooses_parents:
             choosing = next(other for other, declared in RECODINGS.items() if declared.chooses_parents)
             why = (
-                f"{spec.recoding.method} needs one parent for each value, and {choosing} alone chooses it; use "
+                f"{spec.recoding.method} needs one parent for each value, and only {choosing} chooses one; use "
                 f"recoding: {choosing}, or give each value one row"
             )
         elif spec.recoding.save_as is not None:
-            why = "the parents are chosen by the rows of this source, and others would choose others; leave save_as out"
+            why = (
+                "the parents are chosen from the rows of this source, so the choice may not fit new rows; leave "
+                "save_as out"
+            )
         elif name in (spec.recoding.ranges or ()):
-            why = "recoding.ranges releases ranges of its values, which have no parents; leave parents out"
+            why = "recoding.ranges releases this column as ranges, which have no parents; leave parents out"
         if why is not None:
             yield Fault(("quasi_identifiers", name, "parents"), why, True)
 
@@ -70,16 +73,16 @@ def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
     """Ranges of other columns, and limits of levels of these."""
     for place, name in enumerate(ranges):
         if name not in spec.quasi_identifiers:
-            why = f"{quote(name)} is no quasi-identifier; only they are recoded"
+            why = f"{quote(name)} is no quasi-identifier; only quasi-identifiers are recoded"
             yield Fault(("recoding", "ranges", place), why, True)
     if spec.recoding.variant == "bottom_up":
         why = (
-            "bottom_up generalizes along hierarchies that are given, and finds no ranges (Wang, Yu, Chakraborty 2004); "
+            "bottom_up generalizes along the given hierarchies and builds no ranges (Wang, Yu, Chakraborty 2004); "
             "leave ranges out, or use variant: top_down"
         )
         yield Fault(("recoding", "ranges"), why, True)
     known = [name for name in ranges if name in spec.quasi_identifiers]
-    yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
+    yield from level_faults(spec, "recoding.ranges releases this column as ranges, not levels", known)
 
 
 def why_not_parted(spec: Spec, *, single: bool = False) -> str | None:
@@ -117,9 +120,9 @@ def level_faults(spec: Spec, message: str, among: Container[str] | None = None) 
 def classify_faults(spec: Spec, name: str, place: Loc) -> Iterator[Fault]:
     """A column that cannot be what a classifier tells from the quasi-identifiers."""
     if name in spec.quasi_identifiers:
-        why = f"{quote(name)} is a quasi-identifier; name a column that is told from them, one of sensitive or keep"
+        why = f"{quote(name)} is a quasi-identifier; name a column to predict from these, one of sensitive or keep"
     elif name not in {*spec.sensitive, *spec.keep}:
-        why = f"{quote(name)} is not released, so no reader can learn to predict it; add it to sensitive or keep"
+        why = f"{quote(name)} is not released, so it cannot be predicted; add it to sensitive or keep"
     else:
         return
     yield Fault(place, why)
@@ -132,7 +135,7 @@ def _keep_faults(spec: Spec) -> Iterator[Fault]:
     if why is not None:
         yield Fault(loc, why, True)
     if spec.search.of_intervals:
-        why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"
+        why = f"the intervals of {spec.search.algorithm} are derived from the values of this source"
         yield Fault(loc, f"{why}; leave save_as out, or use another algorithm", True)
     others = {"release": spec.release, "source": spec.source.table}
     others["ledger"] = None if spec.ledger is None else spec.ledger.table
@@ -149,19 +152,18 @@ def _why_not_kept(spec: Spec) -> str | None:
         return f"{method} {why}; leave save_as out, or use one of {others}"
     if spec.recoding.variant == "relaxed":
         return (
-            "relaxed divides rows that are alike, by how many of them this source has, so that nothing says where new "
-            "ones go; use strict, or leave save_as out"
+            "relaxed splits equal rows by their number in this source, which does not determine where new rows go; "
+            "use strict, or leave save_as out"
         )
     if spec.recoding.ranges:
         return (
-            "the classes of recoding.ranges have ranges that begin and end with values of this source, and say nothing "
-            "of those between two of them; leave save_as out, use mondrian, whose cuts divide all values, or leave "
-            "ranges out"
+            "the ranges of recoding.ranges end at values of this source, and do not cover the values between two "
+            "ranges; leave save_as out, use mondrian, whose cuts divide all values, or leave ranges out"
         )
     labelled = [name for name in spec.quasi_identifiers if name not in (spec.recoding.columns or {})]
     if spec.recoding.declared.of_numbers and labelled:
         return (
-            f"the cuts of {method} are kept where every quasi-identifier is cut, and {quote(labelled[0])} is "
-            "released as a label; add it to recoding.columns, or leave save_as out"
+            f"{method} can be saved only if it cuts every quasi-identifier, but {quote(labelled[0])} is released as a "
+            "label; add it to recoding.columns, or leave save_as out"
         )
     return None

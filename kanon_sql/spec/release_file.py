@@ -37,9 +37,9 @@ def _file(value: object) -> str:
     if name == STREAM:
         return name
     if "://" in name:
-        fail("expected a file on this machine, got a URL; write the file here, then copy it there")
+        fail("expected a local file, got a URL; write a local file, then copy it")
     if any(character in name for character in _PATTERNS):
-        fail(f"a name with one of {' '.join(_PATTERNS)} would be read as a pattern of names; choose another one")
+        fail(f"a name with one of {' '.join(_PATTERNS)} would be read as a pattern; choose another name")
     if not name.lower().endswith(_ENDINGS) or Path(name).name.startswith("."):
         fail(f"expected a name that ends in {' or '.join(_ENDINGS)}, or - for standard output (CSV)")
     return name
@@ -100,16 +100,16 @@ def release_file_faults(spec: Spec) -> Iterator[Fault]:
     if spec.release_file is None:
         return
     unsupported = {
-        "ledger": (spec.ledger is not None, "a ledger compares releases that are tables of one database"),
-        "recoding": (spec.recoding.save_as is not None, "recoding.save_as is a table beside the release"),
+        "ledger": (spec.ledger is not None, "a ledger compares tables of one database"),
+        "recoding": (spec.recoding.save_as is not None, "recoding.save_as is a table in the release's schema"),
     }
     for key, (asked, why) in unsupported.items():
         if asked:
             yield Fault((key,), f"{why}, and this release is a file; publish a table, or leave it out", True)
     for named in (spec.m_invariance, spec.differential_privacy):
         if named is not None:
-            why = f"{named.name} remembers its releases in tables beside them, and this release is a file"
+            why = f"{named.name} keeps a history in a table of the release's schema"
             yield Fault(("release",), f"{why}; publish a table")
     source, release = spec.source.file, spec.release_file.file
     if source is not None and source != STREAM and Path(source) == Path(release):
-        yield Fault(("release", "file"), "the release is the source's file and would replace it; choose another name")
+        yield Fault(("release", "file"), "the release would replace the source file; choose another name")

@@ -34,10 +34,10 @@ class GuardedView(Part):
 
     expected: ClassVar[str] = "{view: NAME, accept_sequence_risk: true}"
 
-    view: TableName = Field(description="The view to create: generalized and suppressed whenever it is read.")
+    view: TableName = Field(description="The view to create, which generalizes and suppresses on every read.")
     accept_sequence_risk: Annotated[bool, checked(Check(flag, {"const": True}))] = Field(
         default=False,
-        description="Accept that readers can compare what the view shows before and after a change; must be true.",
+        description="Must be true: accepts the risk that readers compare the view before and after a change.",
     )
 
     @classmethod
@@ -54,9 +54,9 @@ class GuardedView(Part):
             at_key = "accept_sequence_risk" in given
             yield Fault(
                 ("accept_sequence_risk",) if at_key else (),
-                "a view shows each change of the source at once, and who reads it before and after can tell whose row "
-                "came or went, although both answers satisfy the requirements; publish a table, or write "
-                "accept_sequence_risk: true beside view",
+                "a view shows each change of the source at once, so a reader can compare two answers and learn whose "
+                "row was added or removed, although both satisfy the requirements; publish a table, or add "
+                "accept_sequence_risk: true next to view",
             )
 
 
@@ -66,29 +66,43 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
         return
     table = "; publish a table"
     if spec.source.given and spec.source.table is None:
-        why = "a guarded view reads a table or view of its database by name; give the query or file a name there"
+        why = "a guarded view needs a table or view of its database as source; create one from the query or file"
         yield Fault(("source",), why, True)
     named = next((item for item in (spec.m_invariance, spec.differential_privacy) if item is not None), None)
     if named is not None:
-        yield Fault(("release",), f"{named.name} makes a release of the rows at hand, and a view has none{table}")
+        yield Fault(
+            ("release",), f"{named.name} needs the rows of one moment, and a view changes with its source{table}"
+        )
     unsupported = [
-        ("ledger", spec.ledger is not None, "a ledger compares releases that stay as they are, and a view changes"),
-        ("recoding", spec.recoding.save_as is not None, "a view is its own recoding, so there is none to keep"),
-        ("recoding", not spec.recoding.is_full_domain, "a view has one level per column, whatever rows come"),
-        ("state", spec.state is not None, "a view shows whatever comes by itself, and nothing is kept of it"),
-        ("steps", spec.steps is not None, "a view has no steps: a sample, say, would be drawn again by each reader"),
-        ("search", spec.search.of_intervals, "a view has levels, and these intervals are cut by the rows at hand"),
+        (
+            "ledger",
+            spec.ledger is not None,
+            "a ledger compares unchanging releases, and a view changes with its source",
+        ),
+        ("recoding", spec.recoding.save_as is not None, "a view already applies the recoding to new rows"),
+        ("recoding", not spec.recoding.is_full_domain, "a view has one level per column for all rows"),
+        ("state", spec.state is not None, "a view shows new rows by itself and keeps nothing"),
+        (
+            "steps",
+            spec.steps is not None,
+            "a view has no release steps: each reader would draw another sample, for example",
+        ),
+        (
+            "search",
+            spec.search.of_intervals,
+            "a view needs fixed levels, and these intervals depend on the rows of one moment",
+        ),
     ]
     for key, asked, why in unsupported:
         if asked:
             yield Fault((key,), f"{why}{table}, or leave it out", True)
     if spec.suppression.style == "mask":
-        why = "masked rows are a class of their own, which may be too small at another time; use style: drop"
+        why = "masked rows form a class that may become too small later; use style: drop"
         yield Fault(("suppression", "style"), f"in a view, {why}")
     for name, column in spec.quasi_identifiers.items():
         key, never = column.hierarchy.name, column.hierarchy.never_in_view
         if never is None and column.as_ != "text":
             key = "as"
-            never = f"a column is text; what stands beside a label is made while a release is written{table}"
+            never = f"its columns are text, without columns computed from labels{table}"
         if never is not None:
             yield Fault(("quasi_identifiers", name, key), f"in a guarded view, {never}", True)

@@ -43,7 +43,7 @@ def release_year_faults(given: Mapping[str, Any], value: Spec | None) -> Iterato
         return
     if not any(item.names_release_year for item in value.quasi_identifiers.values()):
         why = (
-            "no sql: hierarchy of the quasi-identifiers names release_year, so this year changes nothing; leave it "
-            "out, or write the name in an expression, such as x <= release_year - 90"
+            "no sql: hierarchy of the quasi-identifiers uses release_year, so this has no effect; leave it out, or "
+            "use it in an expression, such as x <= release_year - 90"
         )
         yield Fault((RELEASE_YEAR,), why, True)

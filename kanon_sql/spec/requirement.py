@@ -31,10 +31,10 @@ Attribute = Annotated[
     str,
     checked(text("the name of a sensitive attribute")),
 ]
-ABOUT_ATTRIBUTE = "The sensitive attribute that it protects."
+ABOUT_ATTRIBUTE = "The sensitive attribute to protect."
 
 Reference = Annotated[Literal["original", "release"], chosen("reference distribution")]
-ABOUT_REFERENCE = "The distribution to compare with."
+ABOUT_REFERENCE = "The distribution to compare with: that of the source, or of the release."
 
 
 @shaped({"anyOf": [{"type": "string"}, {"type": "integer"}]})
@@ -57,9 +57,9 @@ Columns = Annotated[
     tuple[str, ...] | None,
     checked(items("quasi-identifiers", text("a column name"), least=1)),
 ]
-ABOUT_COLUMNS = "Group by these quasi-identifiers alone; all of them by default."
+ABOUT_COLUMNS = "Group by these quasi-identifiers only; by all of them by default."
 Others = Flag
-ABOUT_OTHERS = "The other sensitive attributes count as quasi-identifiers too."
+ABOUT_OTHERS = "Whether to treat the other sensitive attributes as quasi-identifiers too."
 
 
 LISTED = ("values", "allow_positive", "forbid_negative")
@@ -132,9 +132,9 @@ class Requirement(Part):
     def never_grows(self) -> str | None:
         """Why a union of classes does not inherit it from the classes, so that no release grows; None where it does."""
         return (
-            "with a state, a requirement is one that classes hand on to their unions: k_anonymity, l_diversity, "
-            f"alpha_k_anonymity or p_sensitive_k_anonymity. What {self.name} compares with changes as the table "
-            "grows, so that rows which are out would be judged again, and cannot be taken back; release without a state"
+            "a growing release needs requirements that a union of satisfying classes satisfies: k_anonymity, "
+            f"l_diversity, alpha_k_anonymity or p_sensitive_k_anonymity. {self.name} compares with a table that grows, "
+            "so published rows could violate it later; use one of these, or release without a state"
         )
 
     @property
@@ -153,8 +153,8 @@ class Requirement(Part):
         if unit is not None and self.rows_only is not None:
             yield Fault(
                 (),
-                f"{self.rows_only} is defined for rows: a person with several rows has several sensitive values, whose "
-                "shares do not add up to 1; leave 'unit' out to protect rows, or use l_diversity or t_closeness",
+                f"{self.rows_only} is defined for rows: the sensitive values of a person with several rows have "
+                "shares that do not add up to 1; leave 'unit' out to protect rows, or use l_diversity or t_closeness",
                 True,
             )
         for position, name in enumerate(self.grouped_by or ()):
@@ -162,7 +162,7 @@ class Requirement(Part):
                 hint = did_you_mean(name, quasi_identifiers)
                 yield Fault(("quasi_identifiers", position), f"{quote(name)} is no quasi-identifier{hint}")
         if self.groups_by_others and len(sensitive) < 2:
-            why = "there is no other sensitive attribute to count as a quasi-identifier"
+            why = "there is no other sensitive attribute; leave this out"
             yield Fault(("others_as_quasi_identifiers",), why, True)
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,5 +194,5 @@ class Requirement(Part):
 def one_grouping(given: Mapping[str, Any]) -> Iterator[Fault]:
     """Classes are made by fewer attributes or by more of them, not by both."""
     if given.get("others_as_quasi_identifiers") is True and given.get("quasi_identifiers") is not None:
-        why = "'others_as_quasi_identifiers' adds to all quasi-identifiers; leave 'quasi_identifiers' out"
+        why = "'others_as_quasi_identifiers' needs all quasi-identifiers; leave 'quasi_identifiers' out"
         yield Fault(("others_as_quasi_identifiers",), why, True)

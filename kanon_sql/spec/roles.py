@@ -38,15 +38,15 @@ def role_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
             if other == role:
                 yield fault._replace(message=f"column {shown} is listed twice")
             else:
-                yield fault._replace(message=f"column {shown} is also under {other}; a column has one role")
+                yield fault._replace(message=f"column {shown} is also under {other}; give each column one role")
     unit = given.get("unit")
     if isinstance(unit, str):
         role, name = seen.get(unit.casefold(), ("", ""))
         if role in ("quasi_identifiers", "sensitive", "keep"):
             yield Fault(
                 ("unit",),
-                f"column {quote(name)} is the unit and also under {role}: it identifies persons "
-                "and would be released; a unit may be listed under identifiers only",
+                f"column {quote(name)} is the unit and also under {role}, so it would be released; list a unit under "
+                "identifiers only",
             )
 
 
@@ -74,11 +74,14 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
             yield fault._replace(loc=(*loc, *fault.loc))
         reference = getattr(requirement, "reference", None)
         if reference is not None and references.setdefault(attribute, reference) != reference:
-            why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
+            why = (
+                f"another requirement compares {quote(attribute or '')} with another reference; use the same "
+                "reference for both"
+            )
             yield Fault((*loc, "reference"), why)
         for parameter, fact in requirement.value_facts():
             if facts.setdefault((requirement.name, attribute, parameter), fact) != fact:
-                why = f"another requirement of {quote(attribute or '')} has another one; use one for both"
+                why = f"another requirement of {quote(attribute or '')} has a different value; use the same for both"
                 yield Fault((*loc, parameter), why, True)
         grouped = requirement.grouped_by
         if grouped is not None and set(grouped) == set(quasi_identifiers):

@@ -21,7 +21,7 @@ SHORTEST_KEY = 16
 KeyVariable = Annotated[
     str | None,
     checked(text("the name of an environment variable")),
-    Field(description="The environment variable that holds the secret; by default one is drawn for the run."),
+    Field(description="The environment variable that holds the secret; by default each run draws one."),
 ]
 """A key of a spec that says where a secret is."""
 
@@ -39,8 +39,8 @@ def secret_in(variable: str, where: str) -> str:
     found = os.environ.get(variable, "")
     if len(found) < SHORTEST_KEY:
         raise SpecError(
-            f"{where}: the environment variable {variable!r} holds no key; expected a secret of {SHORTEST_KEY} "
-            "characters or more, the same in every run"
+            f"{where}: the environment variable {variable!r} does not hold a key; set it to a secret of {SHORTEST_KEY} "
+            "characters or more, the same for every run"
         )
     return found
 

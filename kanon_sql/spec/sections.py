@@ -48,10 +48,10 @@ class Source(Part):
     query: Annotated[str | None, checked(text("a query"))] = None
     file: FileName | None = None
     csv: CsvFormat | None = Field(
-        default=None, description="How a CSV file is written: encoding, delimiter, decimal mark, dates."
+        default=None, description="The format of a CSV file: encoding, delimiter, decimal mark, dates."
     )
     count_versions: Flag = Field(
-        default=False, description="Versions of a row count as rows, where a table has several of them."
+        default=False, description="Whether to count all versions of a row as rows, if the table keeps several."
     )
 
     @classmethod
@@ -66,9 +66,9 @@ class Source(Part):
         if not places:
             yield Fault((), f"expected {cls.expected}, got none of them")
         for key in places[1:]:
-            yield Fault((key,), f"one source is allowed, and {places[0]!r} is given already", True)
+            yield Fault((key,), f"give one source only; {places[0]!r} is already given", True)
         if "csv" in given and not is_csv(given.get("file")):
-            yield Fault(("csv",), "it is about a CSV file; name one as 'file', or leave it out", True)
+            yield Fault(("csv",), "this is for a CSV file; give one as 'file', or leave it out", True)
 
     @property
     def given(self) -> bool:
@@ -109,7 +109,7 @@ _ROWS, _SHARE = integer("a row count", 0), share("a share of the rows")
 
 def _max_rows(value: object) -> int:
     if isinstance(value, float | Decimal):
-        fail("expected a row count, a whole number of at least 0, got a number; write a share of the rows as max_share")
+        fail("expected a row count, a whole number of at least 0; write a share of the rows as max_share")
     return _ROWS(value)
 
 
@@ -124,7 +124,7 @@ def _max_share(value: object) -> float:
     if isinstance(value, str):
         fail("expected a share of the rows between 0 and 1, such as 0.02 or 2%, got text")
     if isinstance(value, int) and not isinstance(value, bool) and value > 1:
-        fail("expected a share of the rows between 0 and 1, got more; write a number of rows as max_rows")
+        fail("expected a share of the rows between 0 and 1; write a number of rows as max_rows")
     return _SHARE(value)
 
 
@@ -142,13 +142,13 @@ class Suppression(Part):
     expected: ClassVar[str] = "a share such as 5%, {max_share: 0.05} or {max_rows: 20}"
 
     max_rows: Annotated[int | None, checked(Check(_max_rows, _ROWS.schema))] = Field(
-        default=None, description="MaxSup as a number of rows."
+        default=None, description="The largest number of suppressed rows (Samarati's MaxSup)."
     )
     max_share: Annotated[float | None, checked(_max_share)] = Field(
         default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%."
     )
     style: Annotated[Literal["drop", "mask"], chosen("suppression style")] = Field(
-        default="drop", description="Leave suppressed rows out, or keep them at the top values."
+        default="drop", description="Drop suppressed rows, or mask them: release them with all labels at the top."
     )
 
     @classmethod
@@ -160,7 +160,7 @@ class Suppression(Part):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """At most one of the two limits."""
         if "max_rows" in given and "max_share" in given:
-            yield Fault(("max_share",), "the limit is given already, as max_rows; leave one of the two out", True)
+            yield Fault(("max_share",), "max_rows already sets the limit; leave one of the two out", True)
 
     @model_serializer(mode="wrap")
     def _with_one_limit(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -223,18 +223,21 @@ class SearchOptions(Part):
     classify: Annotated[
         str | None,
         checked(text("the name of the column of class values")),
-    ] = Field(default=None, description="For the metric classification: the released column that is to be told.")
+    ] = Field(default=None, description="For the metric classification: the released column to predict.")
     prices: Prices | None = Field(
-        default=None, description="For the metric publisher_payout: what the publisher and an attacker gain and lose."
+        default=None,
+        description="For the metric publisher_payout: the gains and losses of the publisher and an attacker.",
     )
     aggregate: Annotated[
         Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
         chosen("aggregate"),
-    ] = Field(default=None, description="How the losses of the columns become one value; the metric's own by default.")
-    gs_factor: Annotated[float, checked(share("gs_factor"))] = Field(
-        default=0.5, description="Below 0.5 suppression costs less, above it generalization does."
+    ] = Field(
+        default=None, description="How to aggregate the losses of the columns; the metric's default if not given."
     )
-    monotone: Flag = Field(default=False, description="Leave out of the metric what suppression costs.")
+    gs_factor: Annotated[float, checked(share("gs_factor"))] = Field(
+        default=0.5, description="Balance: below 0.5 suppression costs less, above 0.5 generalization costs less."
+    )
+    monotone: Flag = Field(default=False, description="Whether to exclude suppressed rows from the metric.")
     prefer: Annotated[
         Literal[
             "minimum_suppression",
@@ -243,20 +246,20 @@ class SearchOptions(Part):
             "maximum_distribution",
         ],
         chosen("preference criterion"),
-    ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
+    ] = Field(default="minimum_suppression", description="How to choose among solutions of the same height.")
     variant: Annotated[Literal["basic", "super_roots", "cube"], chosen("variant of incognito")] = Field(
-        default="basic", description="For incognito: which frequency sets it prepares."
+        default="basic", description="For incognito: which frequency sets to precompute."
     )
     distance_vectors: Flag = Field(
-        default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
+        default=False, description="For samarati: count suppressed rows with the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0))] = Field(
-        default=0, description="The seed of the random numbers, for algorithms that draw some."
+        default=0, description="The random seed, for randomized algorithms."
     )
     cuts: Annotated[
         int | None,
         checked(integer("a number of cuts", 1)),
-    ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
+    ] = Field(default=None, description="For k_optimize: the largest number of cuts of a domain; unlimited by default.")
 
     @property
     def of_intervals(self) -> bool:
@@ -296,16 +299,16 @@ class SearchOptions(Part):
             return
         for option in ("aggregate", "gs_factor", "monotone"):
             if option in given and given[option] != usual[option]:
-                why = f"{algorithm.name} has bounds for a metric as it is, and for no other form of it"
+                why = f"{algorithm.name} has bounds only for the metric without these options; leave them out"
                 yield Fault((option,), why, True)
         if metric is not None and not metric.bounds_cuts:
             yield Fault(
                 ("metric",),
-                f"{algorithm.name} needs a metric that more cuts cannot make worse but by suppression, which is known "
-                f"of {' and '.join(name for name, other in QUALITY_METRICS.items() if other.bounds_cuts)} only",
+                f"{algorithm.name} needs a metric that more cuts worsen only by suppression; these are "
+                f"{' and '.join(name for name, other in QUALITY_METRICS.items() if other.bounds_cuts)} only",
             )
         if "prefer" in given and given["prefer"] != usual["prefer"]:
-            yield Fault(("prefer",), f"{algorithm.name} chooses by the metric alone", True)
+            yield Fault(("prefer",), f"{algorithm.name} chooses by the metric only; leave 'prefer' out", True)
 
     @model_serializer(mode="wrap")
     def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -332,7 +335,7 @@ def _only_of_others(kind: str, chosen: Any, register: Register[Any], given: Mapp
             takers.setdefault(option, []).append(name)
     for option, names in takers.items():
         if given.get(option) is not None and option not in chosen.takes:
-            why = f"the {kind} {chosen.name} does not take it, only {' and '.join(names)}"
+            why = f"the {kind} {chosen.name} does not use this option, only {' and '.join(names)}; leave it out"
             yield Fault((option,), why, True)
 
 
@@ -346,8 +349,10 @@ def _metric_faults(metric: Any, given: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(("monotone",), metric.never_monotone, True)
     if given.get("aggregate") is not None and _aggregate_of(metric.name) is None:
         having = ", ".join(name for name in QUALITY_METRICS if _aggregate_of(name) is not None)
-        yield Fault(("aggregate",), f"{metric.name} has no loss per column to aggregate; {having} have", True)
+        yield Fault(
+            ("aggregate",), f"{metric.name} has no loss per column to aggregate, unlike {having}; leave this out", True
+        )
     if given.get("gs_factor", 0.5) != 0.5 and not metric.weighs:
         weighing = ", ".join(name for name, other in QUALITY_METRICS.items() if other.weighs)
-        why = f"{metric.name} does not weigh generalization against suppression; {weighing} do"
+        why = f"{metric.name} does not weigh generalization against suppression, unlike {weighing}; leave this out"
         yield Fault(("gs_factor",), why, True)

@@ -72,7 +72,7 @@ class TableSpec(Filed):
         description="The version of this format, 1."
     )
     kind: Annotated[Literal["table"], checked(only_kind("table"))] = Field(
-        description="What the spec is of; write kind: table."
+        description="The kind of spec; write kind: table."
     )
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
@@ -95,7 +95,7 @@ class TableSpec(Filed):
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
-    warnings: NamedWarnings = Field(default=NamedWarnings(), description="What becomes of each warning.")
+    warnings: NamedWarnings = Field(default=NamedWarnings(), description="For each warning: error, warn or allow.")
 
     _secret: str = PrivateAttr(default_factory=new_secret)
 
@@ -107,10 +107,12 @@ class TableSpec(Filed):
         roles = {"unit": value.unit, "measure": value.measure, "weight": value.weight}
         for role, name in roles.items():
             if name is not None and name in value.dimensions:
-                yield Fault((role,), "the column is a dimension already; a column has one role, so leave it out of one")
+                yield Fault(
+                    (role,), "the column is a dimension already; give each column one role, so leave it out of one"
+                )
         for role in ("measure", "weight"):
             if value.unit is not None and value.unit == roles[role]:
-                yield Fault((role,), "the column is the unit already; a column has one role")
+                yield Fault((role,), "the column is the unit already; give each column one role")
         yield from _estimate_faults(value)
         yield from _sample_faults(value)
         if value.tables is not None:
@@ -134,7 +136,7 @@ class TableSpec(Filed):
             yield Fault(("count",), "persons are identified by a unit; name its column, or count rows")
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
-            yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
+            yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
 
     @property
     def counts(self) -> Literal["rows", "persons"]:

@@ -75,7 +75,7 @@ def readers(table: CellTable, suppressed: Collection[int], index: int) -> Iterat
 
 @dataclass
 class _Search:
-    """The pattern as it stands."""
+    """The pattern as it is."""
 
     table: CellTable
     width: int

@@ -196,10 +196,13 @@ def _coarser(
             unsafe.add(found.best)
         lattice = found.evaluator.question().lattice
         if len(unsafe) == MOST_COMPARED or lattice.size > MAX_NODES:
-            why = f"of {lattice.size:,} generalizations at or above earlier levels the {len(unsafe)} best were compared"
+            why = (
+                f"of the {lattice.size:,} generalizations at or above earlier levels, the {len(unsafe)} best were "
+                "compared"
+            )
             return replace(result, message=f"{result.message}; {why}, and whether another one is safe is not known")
         found = searched_again(found, unsafe, "among those that are safe beside earlier releases", options.budget)
-    none = f"of the generalizations at or above earlier levels none is safe ({len(unsafe)} compared)"
+    none = f"none of the generalizations at or above earlier levels is safe ({len(unsafe)} compared)"
     if found.outcome.stopped is not None:
         none = f"{found.outcome.stopped} after {len(unsafe)} generalizations, none of them safe"
     return replace(result, message=f"{result.message}; {none}")
@@ -326,6 +329,6 @@ def _message(found: Chosen | Recoded, rows: Rows, written: Written) -> str:
     dropped = written.note is not None  # what says why
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
-        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
-        f"{', and dropped instead of masked' if dropped else ''}"
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} "
+        f"suppressed{', and dropped instead of masked' if dropped else ''}"
     )

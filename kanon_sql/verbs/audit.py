@@ -151,7 +151,7 @@ def audit(
                 f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
             )
         if not rows:
-            notes.append("the table has no rows: no person is in it")
+            notes.append("the table has no rows")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}
         notes += defaults_taken(spec, run.given.models, noted)
         failed = any(attack.failed for attack in found)
@@ -163,7 +163,7 @@ def audit(
             attacks=found,
             left_out=run.left_out,
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*notes, "attacks that expose no person do not prove that no other attack does"],
+            notes=[*notes, "an audit does not prove that no other attack exposes persons"],
             sql=redacted_log(meter),
         )
 
@@ -180,7 +180,9 @@ def _leaving_schemas_alone(engine: Engine) -> Iterator[None]:
     """Temporary tables serve an audit; where the connection has none, it creates nothing, in no schema of a user's."""
     before = engine.scratch
     if before.mode == "schema":
-        engine.scratch = Scratch("inline", (), "an audit creates no tables in a schema")
+        engine.scratch = Scratch(
+            "inline", (), "an audit creates no tables in a schema; use --set scratch=temp or inline"
+        )
     try:
         yield
     finally:
@@ -229,8 +231,8 @@ class _Run:
         named = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.spec.keep]
         known = {name.casefold(): name for name in [*given.release.columns, *named]}
         problems = [
-            f"{table.shown}: the column {name!r} would not be joined with {known[name.casefold()]!r}, whose name "
-            "differs in case; rename it in a view"
+            f"{table.shown}: the column {name!r} and {known[name.casefold()]!r} differ only in case, so they would not "
+            "be joined; rename it in a view"
             for table in (given.external, *given.earlier, *given.views)
             if table is not None and not (table is given.external and given.on)
             for name in table.columns
@@ -251,8 +253,8 @@ class _Run:
             shown = [] if table is None else [name for name in table.columns if name.casefold() in hidden]
             if table is not None and shown:
                 raise UnsupportedError(
-                    f"{table.shown}: it shows the coordinates {', '.join(shown)} of a point, which an attack would not "
-                    "use, and would find less than there is; attack the tables without them, in views"
+                    f"{table.shown}: it shows the coordinates {', '.join(shown)} of a point, which attacks do not use, "
+                    "so results would be too low; audit views without these columns"
                 )
 
     def rows(self) -> int:
@@ -277,7 +279,7 @@ class _Run:
         found = {method: self._found(method) for method in wanted if method.name not in self.left_out}
         if not any(found.values()):
             why = "; ".join(f"{name}: {reason}" for name, reason in self.left_out.items())
-            raise SpecError(f"there is nothing to attack {self.given.release.shown} with: {why}")
+            raise SpecError(f"no attack on {self.given.release.shown} is possible: {why}")
         return found
 
     def _found(self, method: AttackMethod) -> list[Attack]:

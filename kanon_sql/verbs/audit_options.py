@@ -37,7 +37,7 @@ def parsed_hierarchies(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, 
             problems = [Problem(f"hierarchies.{name}: {item['msg']}") for item in error.errors(include_input=False)]
             raise SpecError(problems) from None
         if parsed[name].point is not None:
-            raise SpecError(f"hierarchies.{name}: a point is two columns, and this attribute is one; use another kind")
+            raise SpecError(f"hierarchies.{name}: a point needs two columns; use another kind of hierarchy")
     return parsed
 
 
@@ -78,21 +78,23 @@ class AuditOptions:
             for option in self._given:
                 users = [method.name for method in methods() if option in method.options]
                 if not set(users) & set(self.attacks):
-                    problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
+                    problems.append(
+                        f"{option}: only the attack {' or '.join(users)} uses it; add --attack, or leave it out"
+                    )
         if self.on and self.external is None:
-            problems.append("on: columns to link on need the external table to link with")
+            problems.append("on: needs an external table; name it with --external")
         if len(self.earlier) > MOST_EARLIER:
-            problems.append(f"earlier: {len(self.earlier)} releases; at most {MOST_EARLIER} are combined at once")
+            problems.append(f"earlier: {len(self.earlier)} releases; give at most {MOST_EARLIER}")
         if self.negations < 1:
             problems.append("negations: expected a whole number of at least 1")
         if self.reveal < 0:
             problems.append("reveal: expected a whole number of at least 0")
         if spec.unit is not None and not count_rows:
             problems.append(
-                f"unit: a release has no column {spec.unit!r}, so an audit counts rows, of which a person may have "
-                "several; ask for that with --rows: every number of matching rows is then an upper bound"
+                f"unit: a release has no column {spec.unit!r}, so an audit can only count rows, of which a person may "
+                "have several; allow that with --rows: every number of matching rows is then an upper bound"
             )
         if spec.unit is None and count_rows:
-            problems.append("--rows: the spec names no unit, so rows are counted anyway; leave it out")
+            problems.append("--rows: the spec has no unit, so rows are counted in any case; leave it out")
         if problems:
             raise SpecError([Problem(problem) for problem in problems])

@@ -1,4 +1,4 @@
-"""``check``: is a table, as it stands, k-anonymous, l-diverse, t-close? Read-only, but for temporary tables."""
+"""``check``: is a table, as it is, k-anonymous, l-diverse, t-close? Read-only, but for temporary tables."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def check(
             )
         notes = [*engine.read_notes, *found.notes, *_notes(spec, count_rows, revealed)]
         if republication is not None and any(item.no_common_persons for item in invariances):
-            why = f"values of {republication.person} that are written in another form are taken for other persons"
+            why = f"values of {republication.person} in a different format count as different persons"
             notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
@@ -251,7 +251,7 @@ def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
     """Persons, by their quasi-identifiers, that no row stands for."""
     assert model.frame is not None
     missed = matched[model.frame].missed
-    assert missed is not None, "they are counted where a model asks"
+    assert missed is not None, "they are counted only for models that need them"
     return missed
 
 
@@ -279,7 +279,7 @@ def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterato
     if count_rows and spec.unit is not None:
         yield f"rows were counted, not persons ({spec.unit}): every k is an upper bound"
     if revealed:
-        yield f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on"
+        yield f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this result on"
 
 
 def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
@@ -327,7 +327,7 @@ def _message(
         if item.violating_classes:
             absent = found.absent.get(item.model.label, 0)
             counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
-            others = f" and {absent:,} kinds of persons that no row stands for" if absent else ""
+            others = f" and {absent:,} classes of the population without a row" if absent else ""
             problems.append(f"{counted} ({item.violating_rows:,} rows){others} violate {item.model.label}")
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
@@ -337,6 +337,6 @@ def _message(
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
-        return f"{shown} has no rows: no person is in it"
+        return f"{shown} has no rows"
     satisfied = [*(model.label for model in found.models), *(item.label for item in invariances)]
     return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"

@@ -83,8 +83,8 @@ def columns_of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> di
     for name in needed:
         if name not in originals:
             raise SpecError(
-                f"sensitive: the source has no column {name!r} to take the original distribution from; name the source "
-                "that the table was made from"
+                f"sensitive: the source has no column {name!r} for the original distribution; name the source of the "
+                "table"
             )
     found = {name: originals[name] for name in needed}
     refuse_several_texts(found, needed, "a requirement")

@@ -78,7 +78,7 @@ def utility_obstacles(spec: Spec) -> Iterator[Obstacle]:
         return
     if spec.search.of_intervals:
         yield Obstacle(
-            f"utility: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use another "
+            f"utility: {spec.search.algorithm} chooses its own intervals, which are not hierarchy labels; use another "
             "algorithm"
         )
     if spec.recoding.parts_rows:
@@ -87,8 +87,8 @@ def utility_obstacles(spec: Spec) -> Iterator[Obstacle]:
 
 def _parted(spec: Spec) -> str:
     return (
-        f"utility: recoding: {spec.recoding.method} releases rows that are alike by several labels, so that no row can "
-        "be generalized as the release did; use another recoding"
+        f"utility: recoding: {spec.recoding.method} gives equal rows different labels, so held-out rows cannot be "
+        "generalized like the release; use another recoding"
     )
 
 

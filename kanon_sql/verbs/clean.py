@@ -129,7 +129,10 @@ def clean(
         found = files_left(files, remove=drop)
         return CleanResult(tuple(_file(*item) for item in found), drop)
     if drop and engine.read_only:
-        raise SpecError(f"the connection to {engine.label} is read-only; dropping scratch tables has to write")
+        raise SpecError(
+            f"the connection to {engine.label} is read-only, so scratch tables cannot be dropped; connect "
+            "without read_only"
+        )
     place = parse_table_name(schema) if schema is not None else STATES if states else ()
     if states:
         return _states(engine, place, drop=drop, report=report)

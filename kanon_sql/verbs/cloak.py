@@ -233,13 +233,13 @@ def _cloaked(
     result = _empty(spec, found, suppressed)
     most = spec.suppression.most(found.rows)
     if not found.rows or suppressed == found.rows:
-        why = "the source has no rows" if not found.rows else "no cell has enough people, not even the coarsest"
+        why = "the source has no rows" if not found.rows else "even the coarsest cells have too few people; lower k"
         return _failed(result, f"{stopped}: {why}")
     if suppressed > most:
         return _failed(
             result,
-            f"{stopped}: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
-            f"most {most:,} may be; raise suppression.max_share or max_rows, or allow coarser cells or wider slices",
+            f"{stopped}: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, more than the limit "
+            f"of {most:,}; raise suppression.max_share or max_rows, or allow coarser cells or wider slices",
         )
     written = assigned(workspace, spec, found, cells)
     seen = examined(workspace, spec, found, cells, written)
@@ -297,10 +297,11 @@ def _compared(
     workspace.report(f"comparing with {shown}", None)
     differing = differing_labels(workspace, spec, written, Relation(spec.release))
     result = replace(result, release=shown, notes=[*workspace.engine.read_notes, *_notes(spec, seen)])
-    problems = [f"{differing:,} labels have other rows than the source and the spec give"] if differing else []
+    problems = [f"{differing:,} labels have other rows than the source and the spec imply"] if differing else []
     problems += [f"it has columns that the spec does not release ({', '.join(other)})"] if other else []
     if problems:
-        why = "the table or the source was changed since, or another spec made it" if differing else "leave them out"
+        changed = "the table or the source has changed, or another spec was used; publish again"
+        why = changed if differing else "leave them out"
         return _failed(result, f"{shown}: {'; '.join(problems)}; {why}")
     return replace(
         result,
@@ -357,7 +358,7 @@ def _promised(spec: CloakSpec, seen: Examined) -> str:
     """What every released row has."""
     who = "with the same label" if spec.anonymity_set == "released" else "in the cell and slice of each"
     if spec.k.column is not None:
-        return f"as many people {who} as the k of each row asks for"
+        return f"as many people {who} as the k of each row requires"
     fewest = seen.fewest if seen.fewest_present is None else seen.fewest_present
     return f"at least {fewest:,} people {who}"
 
@@ -366,14 +367,12 @@ def _notes(spec: CloakSpec, seen: Examined) -> list[str]:
     notes = []
     if spec.anonymity_set == "present":
         notes.append(
-            "anonymity_set: present counts all who were in a cell and slice: it holds against an attacker who sees one "
-            f"row alone. Who sees the others can tell that finer ones are not meant; as few as {seen.fewest:,} people "
-            "have rows with the same label"
+            "anonymity_set: present counts all people who were in a cell and slice, which protects against an "
+            "attacker who sees a single row. An attacker who sees the others can exclude finer cells; as few as "
+            f"{seen.fewest:,} people have rows with the same label"
         )
     if spec.keep:
-        notes.append("the kept columns are released as they are, and nothing was asked of them")
+        notes.append("the kept columns are released unchanged and were not checked")
     if not spec.lbqids and spec.time is not None:
-        notes.append(
-            "no LBQID was named: rows that a reader can link to one person by what they say may tell who it is"
-        )
+        notes.append("the spec has no LBQID: rows that a reader can link to one person may identify the person")
     return notes

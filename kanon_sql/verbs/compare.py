@@ -153,8 +153,8 @@ def compare(
     """
     if len(specs) * max(1, len(ks)) * max(1, len(recodings)) * max(1, len(columns)) < 2:
         raise SpecError(
-            "compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10, or "
-            "--recoding full_domain,local, or --columns 1,2,3"
+            "compare: there is only one run; give more specs, or --k 2,5,10, or --recoding full_domain,local, or "
+            "--columns 1,2,3"
         )
     for what, option, numbers in (("k", "--k 2,5,10", ks), ("columns", "--columns 1,2,3", columns)):
         if any(given < 1 for given in numbers) or len(set(numbers)) < len(numbers):
@@ -285,11 +285,10 @@ def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:
     others = [model.label for model in own if model.quasi_identifiers is not None or not model.judges_size]
     if others:
         raise SpecError(
-            f"{name}: {others[0]} has a k of its own, which --k would leave as it is; leave --k out, and give a spec "
-            "for each k"
+            f"{name}: {others[0]} has its own k, which --k does not change; leave --k out, and give a spec for each k"
         )
     if not any(model.judges_size for model in models):
-        raise SpecError(f"{name}: privacy has no k_anonymity whose k could be changed; add one, or leave --k out")
+        raise SpecError(f"{name}: privacy has no k_anonymity for --k to change; add one, or leave --k out")
     changed = tuple(
         item.model_copy(update={"k": k}) if model.judges_size else item
         for item, model in zip(spec.privacy, models, strict=True)

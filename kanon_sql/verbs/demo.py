@@ -76,11 +76,11 @@ def _refuse_foreign(database: Path, texts: Mapping[Path, str]) -> None:
     for path, text in texts.items():
         if path.exists() and (not path.is_file() or path.read_bytes() != text.encode()):
             raise UnsupportedError(
-                f"{path} is not as the demo writes it; choose another directory, or let --force replace it"
+                f"{path} differs from the demo's file; choose another directory, or replace it with --force"
             )
     if database.exists() and not _made_by_demo(database):
         raise UnsupportedError(
-            f"{database} was not made by the demo; choose another directory, or let --force replace it"
+            f"{database} was not made by the demo; choose another directory, or replace it with --force"
         )
 
 

@@ -90,7 +90,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         report: called before each probe.
     """
     with open_workspace(engine, "", report) as workspace:
-        workspace.report("trying out the connection", None)
+        workspace.report("testing the connection", None)
         text = _exact_text(workspace)
         scratch = _scratch_tables(workspace)
         tables, rollback = _tables(workspace)
@@ -110,7 +110,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
     searches = exact and scratch.ok
     verbs = (
         *(VerbCheck(name, exact, "the right to read") for name in ("init", "check", "risk", "audit")),
-        VerbCheck("release ledger", True, "the right to read, and a release that entered into one"),
+        VerbCheck("release ledger", True, "the right to read, and a release in a ledger"),
         *(
             VerbCheck(name, searches, "scratch tables, or none of them (inline)")
             for name in ("hierarchy", "plan", "compare", "explore", "release certify")
@@ -118,7 +118,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         VerbCheck(
             "pipeline dbt",
             searches and engine.dialect.name in ADAPTERS,
-            "what plan needs, a dbt project, and an engine that the package has an adapter for",
+            "the needs of plan, a dbt project, and an engine that the dbt package supports",
         ),
         VerbCheck(
             "pipeline sqlmesh",
@@ -215,7 +215,7 @@ def _row_versions(engine: Engine) -> Check:
     name = "has each row once"
     found = engine.row_versions()
     if not found:
-        return Check("row_versions", name, True, "no table of this schema has rows that are merged later")
+        return Check("row_versions", name, True, "no table of this schema merges rows later")
     listed = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return Check(
         "row_versions", name, False,
@@ -235,7 +235,7 @@ def _files(engine: Engine) -> Check:
             engine.columns(engine.relation(table=None, query=None, file=str(probe)))
     except (KanonError, OSError) as error:
         return Check("files", name, False, str(error) or type(error).__name__)
-    return Check("files", name, True, "tried a small CSV file")
+    return Check("files", name, True, "read a small CSV file")
 
 
 def _states(engine: Engine) -> Check:
@@ -253,7 +253,7 @@ def _states(engine: Engine) -> Check:
 
 def _leftovers(engine: Engine) -> tuple[Check, bool]:
     """What killed runs left, and whether what runs share can be read: another role may have made it."""
-    name = "is free of leftovers"
+    name = "has no leftovers"
     try:
         objects = clean(engine, drop=False).objects
     except KanonError as error:

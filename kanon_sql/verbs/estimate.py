@@ -131,7 +131,7 @@ def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None
             if found.inline
             else f"{engine.dialect.name} does not estimate bytes"
         )
-        raise UnsupportedError(f"--set max_bytes cannot be kept here: {why}; leave it out")
+        raise UnsupportedError(f"--set max_bytes cannot be checked here: {why}; leave it out")
     if total > max_bytes:
         raise TooExpensive(
             f"{verb} would read about {total:,} bytes of the source ({found.scans[verb]} x {found.bytes:,}, says "

@@ -132,13 +132,13 @@ def coarser_node(workspace: Workspace, growth: Growth) -> Node | None:
         return None  # those that are held are too many already, at any levels
 
     if growth.policy == "research":
-        among = "among those at which few enough rows wait"
+        among = "among the levels at which few enough rows wait"
         node = _best(workspace, _at(growth, growth.node, None), among, fits)
         if node is not None:
             return node
     # The limit of this search is how many rows may wait besides, so that they do not have to be counted again.
     limited = _at(growth, growth.node, None, suppression=Suppression(max_rows=others))
-    among = "among those at which what is released satisfies"
+    among = "among the levels at which the release satisfies the requirements"
     return _best(workspace, limited.over_rows(growth.day.table.parts), among, stands)
 
 

@@ -161,9 +161,9 @@ def _result(
     models = ", ".join(model.label for model in found.models)
     message = f"added {rows_in_words(added)}"
     if added:
-        message += f", verified by themselves for {models}"
+        message += f", verified separately for {models}"
     if growth.departures is not None:
-        message += f"; took {rows_in_words(removed)} out"
+        message += f"; removed {rows_in_words(removed)}"
     message += f"; {rows_in_words(after.rows['waiting'])} wait"
     if after.rows["waiting"] > growth.most_waiting:
         message += f", and suppression allows {growth.most_waiting:,}"
@@ -226,22 +226,26 @@ def _notes(growth: Growth, after: State, *, drifts: bool, coarsened: bool, looke
         of = "all rows" if policy == "research" else "the rows that waited"
         notes.append(f"on_drift: {policy}: {most}; the release was made coarser, to the best levels for {of}")
     elif drifts and looked_for:
-        why = "at no levels above would few enough wait"
+        why = "at no higher levels would few enough rows wait"
         if growth.day.held > growth.most_waiting:
             why = f"{rows_in_words(growth.day.held)} are held at any levels"
         elif not growth.stands_anywhere:
-            why = "at none of the best levels above would few enough wait and what is released satisfy"
+            why = (
+                "at none of the best higher levels would few enough rows wait and the release satisfy the requirements"
+            )
         notes.append(f"on_drift: {policy}: {most}; {why}, and the levels are kept")
     elif drifts:
-        notes.append(f"on_drift: hold: {most}; the levels are kept, and rows wait until enough like them are new")
+        notes.append(
+            f"on_drift: hold: {most}; the levels are kept, and rows wait until enough new rows have the same labels"
+        )
     if growth.day.held:
         notes.append(
-            f"{rows_in_words(growth.day.held)} of persons who were released before are held: with a second class of "
-            "theirs, what both have in common could be told of them"
+            f"{rows_in_words(growth.day.held)} of persons who were released before are held back: a second class of "
+            "theirs would reveal which values both classes share"
         )
     if after.rows["retired"]:
         notes.append(
-            f"{rows_in_words(after.rows['retired'])} of the source have gone from the release with others that left, "
-            "and are not released again"
+            f"{rows_in_words(after.rows['retired'])} of the source were removed from the release with the class of a "
+            "deleted row, and are not released again"
         )
     return notes

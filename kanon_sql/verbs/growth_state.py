@@ -127,8 +127,8 @@ class _First:
         wait(workspace, names, judged, Day(Relation(())), into=state.waiting)
         workspace.drop(judged.table)
         return (
-            f"what later refreshes need is kept in the schema {format_table_name(spec.state)}: values and persons of "
-            "the source, as sensitive as the source is"
+            f"the state for later refreshes is in the schema {format_table_name(spec.state)}; it holds values and "
+            "persons, and is as sensitive as the source"
         )
 
     def end(self) -> None:

@@ -118,7 +118,7 @@ def _released(run: _Run, found: InvariantClasses, warned: list[Warned]) -> Resul
         label = measured.label if run.history is not None else run.requirement.notation
         message = (
             f"published {rows_in_words(found.rows)} and {found.counterfeits:,} counterfeits in {found.count:,} "
-            f"classes, verified for {label}; no person is left out"
+            f"classes, verified for {label}; every person is released"
         )
         achieved = {measured.key: {**measured.to_dict(), "requirement": label}}  # which names no scratch table
         result = replace(_result(run, found, "pass", message, notes), achieved=achieved, warnings=warned)
@@ -147,13 +147,13 @@ def _notes(run: _Run, found: InvariantClasses) -> list[str]:
     notes = list(run.workspace.engine.read_notes)
     if run.history is None:
         notes.append(
-            f"this is the first release of its sequence: {run.names_history} was made, which later releases are held "
-            "to; it holds persons and their values, and is as sensitive as the source"
+            f"this is the first release of its sequence: {run.names_history} was created, which later releases use; it "
+            "holds persons and their values, and is as sensitive as the source"
         )
     if found.counterfeits:
         notes.append(
-            f"{found.counterfeits:,} of the rows belong to no person; the column counterfeits says how many of a "
-            "class, so that they can be subtracted from counts"
+            f"{found.counterfeits:,} of the rows are counterfeits, which belong to no person; the column counterfeits "
+            "has their number per class, to subtract from counts"
         )
     return notes
 

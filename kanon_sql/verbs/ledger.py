@@ -68,5 +68,5 @@ def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: 
     with engine.run(Deadline(timeout)), open_workspace(engine, "", report) as workspace:
         workspace.report("reading the ledger", None)
         if engine.exists(relation.parts) is None:
-            raise SpecError(f"there is no ledger {table!r} in the database; the first release makes it")
+            raise SpecError(f"there is no ledger {table!r} in the database; the first release creates it")
         return LedgerResult(".".join(relation.parts), read_ledger(workspace, relation))

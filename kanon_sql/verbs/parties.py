@@ -65,7 +65,7 @@ def plan_parties(
         >>> kanon_sql.plan_parties([db], spec)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        kanon_sql.errors.SpecError: parties: expected two databases at least, got 1; give each with --database
+        kanon_sql.errors.SpecError: parties: expected at least two databases, got 1; give each with --database
         parties: search.metric: loss looks at how often values occur, ...
     """
     refuse(_obstacles(engines, spec, split, key))
@@ -157,25 +157,27 @@ def _obstacles(
         yield from _places(engines, spec, split, at)
     if len(engines) < 2:
         yield Obstacle(
-            f"parties: expected two databases at least, got {len(engines)}; give each with --database", SpecError
+            f"parties: expected at least two databases, got {len(engines)}; give each with --database", SpecError
         )
     if split not in ("horizontal", "vertical"):
         yield Obstacle(f"--split {split}: expected horizontal (rows) or vertical (columns)", SpecError)
     if key is None and split == "vertical":
-        yield Obstacle("--key: a vertical split needs the column that every party has; give --key COLUMN", SpecError)
+        yield Obstacle("--key: a vertical split needs a join column that every party has; give --key COLUMN", SpecError)
     if key is not None and split == "horizontal":
-        yield Obstacle("--key: only a vertical split has one; leave it out, or give --split vertical", SpecError)
+        yield Obstacle("--key: only for a vertical split; leave it out, or give --split vertical", SpecError)
     for name in spec.points:
         yield Obstacle(
-            f"parties: quasi_identifiers.{name}: no party makes the cells of a point; name them in a view, as a column "
-            "that each party's database has"
+            f"parties: quasi_identifiers.{name}: parties cannot compute the cells of a point; add the cells as a "
+            "column, in a view of each party's database"
         )
     yield from _twice(engines, names)
     if at is not None:
         for engine, name in _publishing(engines, split, at):
             if engine.read_only:
                 yield Obstacle(
-                    f"the connection to {name} ({engine.label}) is read-only; anonymize has to write", SpecError
+                    f"the connection to {name} ({engine.label}) is read-only, but anonymize needs to write; connect "
+                    "without read_only",
+                    SpecError,
                 )
     yield from party_obstacles(spec)
     if split == "vertical" and key is not None:
@@ -190,12 +192,12 @@ def _places(engines: Sequence[Engine], spec: Spec, split: str, at: int) -> Itera
     if spec.release_file is not None:
         yield from file_release_obstacles(spec, "anonymize with several parties")
     elif spec.release is None:
-        yield Obstacle("release: missing; anonymize needs the name of the table to publish", SpecError)
+        yield Obstacle("release: missing; add the name of the table to publish", SpecError)
     if not 1 <= at <= len(engines):
         yield Obstacle(f"--at {at}: expected the number of a party, from 1 to {len(engines)}", SpecError)
     if split == "horizontal" and at != 1:
         yield Obstacle(
-            f"--at {at}: in a horizontal split every party publishes its own part; leave --at out", SpecError
+            f"--at {at}: with a horizontal split every party publishes its own part; leave --at out", SpecError
         )
 
 
@@ -249,8 +251,8 @@ def _twice(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[Obstacle
         for place in {id(engine), _place(engine)} - {None}:
             if place in seen:
                 yield Obstacle(
-                    f"parties: {seen[place]} and {name} are one database, {engine.label}, whose rows would be counted "
-                    "twice; name every database once",
+                    f"parties: {seen[place]} and {name} are the same database, {engine.label}, so its rows would be "
+                    "counted twice; give each database once",
                     SpecError,
                 )
             seen.setdefault(place, name)

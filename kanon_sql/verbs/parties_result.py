@@ -20,20 +20,20 @@ Split = Literal["horizontal", "vertical"]
 
 LEARNS: dict[str, dict[str, str]] = {
     "horizontal": {
-        MEDIATOR: "of each generalization asked about, how many classes each party has, which of them two parties "
+        MEDIATOR: "of each evaluated generalization, how many classes each party has, which of them two parties "
         "share, and how many rows they have, up to k, or all for the chosen one; where l_diversity is asked for, all "
         "rows, and how many different values, up to l; no label and no value: tokens are keyed hashes, with another "
-        "key for each question; of each party how many rows it has, how many have a NULL, and how many "
-        "different values a column has",
+        "key for each question; of each party how many rows it has, how many have a NULL, and how many different "
+        "values a column has",
         "each party": "which of its own classes are suppressed, hence that these violate the requirements at all "
-        "parties together, and its others do not; and what the result says",
+        "parties together, and its others do not; and the result",
     },
     "vertical": {
         MEDIATOR: "how many persons each party has, which tokens several have, and for these how many rows the "
         "joined classes of each generalization have; where l_diversity is asked for, which persons share a sensitive "
         "value; no key, label or value: tokens are keyed hashes; and the rows of the joined release, which it carries "
         "to the party where it is published",
-        "each party": "which contents of its own rows are released; and what the result says",
+        "each party": "which contents of its own rows are released; and the result",
         "the party of the release": "the joined release, in random order",
     },
 }
@@ -245,16 +245,16 @@ def _notes(found: Horizontal | Vertical, split: Split) -> list[str]:
     spec = found.spec
     if split == "horizontal":
         return [
-            "the parts are one release: the requirements hold for all of them together, and a part alone may have "
-            "classes that violate them; pass them on as one table, in which no column or order tells the party",
-            "who has rows at several parties is counted once for each",
+            "the parts are one release: the requirements hold for all parts together, and a single part may violate "
+            "them; pass them on as one table, without a column or an order that shows the party",
+            "a person with rows at several parties is counted once per party",
         ]
     notes = ["the columns of a joined release are text"]
     if spec.sensitive or spec.keep:
         listed = ", ".join([*spec.sensitive, *spec.keep])
         notes.append(
-            f"to the party that holds them, the values of {listed} tell of its own rows what quasi-identifiers would: "
-            "where a value is rare in a class, it can tell whose row that is, and reads the other parties' labels there"
+            f"the values of {listed} let the party that holds them recognize its own rows like quasi-identifiers: "
+            "where a value is rare in a class, the party can identify the row and learn the other parties' labels"
         )
     return notes
 

@@ -31,8 +31,8 @@ from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 __all__ = ["Perturbation", "perturb"]
 
 _PERTURBED = (
-    "untrue on purpose: no requirement such as k-anonymity is claimed of this release, and none can be checked in it; "
-    "what protects is that values are wrong, and linkage measures how far"
+    "perturbed on purpose: this release is not k-anonymous and cannot be checked for any privacy model; the "
+    "perturbation protects it, and record linkage measures how well"
 )
 
 
@@ -209,9 +209,9 @@ def perturb(
 def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Linked, publishes: bool) -> Perturbation:
     most = spec.linkage.most
     names = ", ".join(spec.perturb)
-    risk = f"linkage finds {found.share:.2%} of {found.looked_at:,} rows, where a guess finds {1 / found.records:.2%}"
+    risk = f"linkage finds {found.share:.2%} of {found.looked_at:,} rows, while guessing finds {1 / found.records:.2%}"
     if most is not None and found.share > most:
-        message = f"nothing was published: {risk}, and at most {most:.2%} may be found; mask more"
+        message = f"nothing was published: {risk}, more than the limit of {most:.2%}; perturb more"
         verdict: Literal["perturbed", "fail"] = "fail"
     else:
         verdict = "perturbed"
@@ -220,12 +220,12 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
         )
     notes = [f"the values of {names} are {_PERTURBED}"]
     if found.looked_at < table.rows:
-        notes.append(f"linkage looked at {found.looked_at:,} of {table.rows:,} rows, at random")
+        notes.append(f"linkage examined a random sample of {found.looked_at:,} of {table.rows:,} rows")
     if utility.left_out:
         notes.append(f"the correlations of {utility.left_out:,} more pairs of columns were not compared")
     nulls = [item.name for item in table.columns if item.masking is not None and item.known < table.rows]
     if nulls:
-        notes.append(f"NULL stays NULL in {', '.join(nulls)}: that a value is missing is released as it is")
+        notes.append(f"NULL stays NULL in {', '.join(nulls)}: the release shows which values are missing")
     return Perturbation(
         verdict=verdict,
         message=message,

@@ -160,21 +160,18 @@ def _searched(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle
 def _nodes(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """Nodes of a lattice, where none is searched."""
     if options.explain and spec.search.of_intervals:
-        yield Obstacle(
-            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
-            "--show nodes out"
-        )
+        yield Obstacle(f"{spec.search.algorithm} searches partitions, not lattice nodes; leave --show nodes out")
     if options.matrix and spec.search.of_intervals:
         yield Obstacle(
-            f"--show matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches "
-            "partitions; leave --show matrix out"
+            f"--show matrix: {spec.search.algorithm} searches partitions, not levels of hierarchies; leave --show "
+            "matrix out"
         )
     shown = (("nodes", options.explain), ("minimal", options.all_minimal), ("matrix", options.matrix))
     for what in (name for name, asked in shown if asked):
         yield from local_obstacles(
             spec,
             f"--show {what}",
-            "labels differ by class, or their levels by value, so that no node of a lattice is chosen",
+            "labels differ by class or value, so there is no chosen lattice node",
         )
 
 
@@ -205,19 +202,19 @@ def _bound(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     if not options.bound:
         return
     if spec.recoding.is_full_domain:
-        why = "full_domain searches for its best node, proven or not"
+        why = "it is a bound for other recodings than full_domain"
     elif spec.recoding.releases_ranges:
         own = spec.recoding.method if spec.recoding.declared.of_ranges else "recoding.ranges"
-        why = f"the ranges of {own} are no labels of hierarchies"
+        why = f"the ranges of {own} are not hierarchy labels"
     elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
-        why = "a value with several parents has one of them only once it is chosen"
+        why = "the parent of a value with several parents is not known before the run"
     elif spec.recoding.declared.of_numbers:
-        why = f"the numbers of {spec.recoding.method} are no labels of hierarchies"
+        why = f"the numbers of {spec.recoding.method} are not hierarchy labels"
     else:
         return
     yield Obstacle(
-        f"--show bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it "
-        "out, or use recoding: local without ranges"
+        f"--show bound: it bounds the loss of hierarchy labels that differ by class, and {why}; leave it out, or use "
+        "recoding: local without ranges"
     )
 
 
@@ -227,21 +224,21 @@ def _distributions(engine: Engine, spec: Spec, options: Options) -> Iterator[Obs
         return
     if (special := spec.differential_privacy or spec.m_invariance) is not None:
         yield Obstacle(
-            f"distributions: {special.name} promises more than exact counts of the source keep; leave distributions out"
+            f"distributions: {special.name} does not allow exact counts of the source; leave distributions out"
         )
     elif spec.ledger is not None:
         yield Obstacle(
-            "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "
-            "not; leave distributions out"
+            "distributions: a ledger judges releases together, but not with counts of the source; leave distributions "
+            "out"
         )
     if not spec.recoding.is_full_domain:
         yield Obstacle(
-            f"distributions: recoding: {spec.recoding.method} releases labels of several levels, which overlap; they "
-            "are for recoding: full_domain"
+            f"distributions: recoding: {spec.recoding.method} releases labels of several levels, which overlap; leave "
+            "distributions out, or use recoding: full_domain"
         )
     elif spec.search.of_intervals:
         yield Obstacle(
-            f"distributions: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use "
+            f"distributions: {spec.search.algorithm} chooses its own intervals, which are not hierarchy labels; use "
             "another algorithm"
         )
 
@@ -252,9 +249,7 @@ def _distributions(engine: Engine, spec: Spec, options: Options) -> Iterator[Obs
 def _named(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """A release without a name."""
     if spec.publishes is None:
-        yield Obstacle(
-            "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}", SpecError
-        )
+        yield Obstacle("release: missing; add the name of the table to publish, {file: ...} or {view: ...}", SpecError)
 
 
 def _names(engine: Engine, spec: Origin, options: Options) -> Iterable[Obstacle]:
@@ -275,7 +270,10 @@ def _written(what: str) -> Rule:
 
     def rule(engine: Engine, spec: Any, options: Options) -> Iterator[Obstacle]:
         if engine.read_only:
-            yield Obstacle(f"the connection to {engine.label} is read-only; {what} has to write", SpecError)
+            yield Obstacle(
+                f"the connection to {engine.label} is read-only, but {what} needs to write; connect without read_only",
+                SpecError,
+            )
 
     return rule
 
@@ -318,8 +316,8 @@ def _ledger(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """A ledger of releases that are compared, without a table to compare them in."""
     if spec.ledger is not None and spec.differential_privacy is None and engine.scratch.mode == "inline":
         yield Obstacle(
-            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
+            "ledger: comparing releases needs a scratch table, which the scratch mode 'inline' does not have; use "
+            "--set scratch=temp or schema:NAME"
         )
 
 
@@ -331,8 +329,8 @@ def _state(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     yield from obstacles_in(lambda: engine.dialect.readers(schema))
     if engine.scratch.mode == "inline":
         yield Obstacle(
-            "state: what is kept between runs is made of scratch tables, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
+            "state: the state needs scratch tables, which the scratch mode 'inline' does not have; use --set "
+            "scratch=temp or schema:NAME"
         )
 
 
@@ -345,23 +343,23 @@ def _private(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]
     left = requirement.spends[0] - requirement.of_search
     yield from obstacles_in(lambda: sampling_for(left, requirement.spends[1], requirement.asked_sampling))
     if options.fail_on_warning:
-        yield Obstacle("--fail-on-warning: with differential_privacy no warnings are looked for; leave it out")
+        yield Obstacle("--fail-on-warning: with differential_privacy no warnings are computed; leave it out")
     if options.all_minimal:
-        yield Obstacle("--show minimal: which generalizations are minimal is a figure of the rows; leave it out")
+        yield Obstacle("--show minimal: depends on the data, which differential_privacy does not allow; leave it out")
     if options.details:
         yield Obstacle(
-            "--output PATH.html: a report shows figures of the source, which differential_privacy does not cover; "
+            "--output PATH.html: a report shows figures of the source, which differential_privacy does not protect; "
             "leave it out"
         )
     if options.limits_search:
         yield Obstacle(
-            "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
-            "leave max_seconds and max_statements out, and use --set timeout=SECONDS to end the run"
+            "a search that stops early would change the probabilities of the levels, which differential_privacy does "
+            "not allow; leave max_seconds and max_statements out, and use --set timeout=SECONDS to stop the run"
         )
     if engine.scratch.mode == "inline":
         yield Obstacle(
-            "differential_privacy: a sample is drawn into scratch tables, and the scratch mode 'inline' has none; "
-            "allow scratch tables (temp or schema)"
+            "differential_privacy: sampling needs scratch tables, which the scratch mode 'inline' does not have; use "
+            "--set scratch=temp or schema:NAME"
         )
 
 
@@ -375,31 +373,31 @@ def _invariant(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacl
         )
     if options.details:
         yield Obstacle(
-            "--output PATH.html: a report compares the released rows with the source's, and with m_invariance some "
-            "belong to no person; leave it out"
+            "--output PATH.html: a report compares released and source rows, but with m_invariance some released rows "
+            "are counterfeits; leave it out"
         )
     if options.limits_search:
         yield Obstacle(
-            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave max_seconds and "
-            "max_statements out, and use --set timeout=SECONDS to end the run"
+            "an unfinished m_invariance run has no release; leave max_seconds and max_statements out, and use --set "
+            "timeout=SECONDS to stop the run"
         )
     if engine.scratch.mode == "inline":
         yield Obstacle(
-            "m_invariance: classes are made in rounds of scratch tables, and the scratch mode 'inline' has none; allow "
-            "scratch tables (temp or schema)"
+            "m_invariance: making classes needs scratch tables, which the scratch mode 'inline' does not have; use "
+            "--set scratch=temp or schema:NAME"
         )
 
 
 def view_release_obstacles(spec: Spec) -> Iterator[Obstacle]:
     """A spec of a view, where a table is made."""
     if spec.release_view is not None:
-        yield Obstacle("release.view: kanon-sql anonymize alone publishes a guarded view; name a table here")
+        yield Obstacle("release.view: only kanon-sql anonymize publishes a guarded view; give a table")
 
 
 def file_release_obstacles(spec: Spec, verb: str) -> Iterator[Obstacle]:
     """A release that is a file, where a verb needs a table."""
     if spec.release_file is not None:
-        yield Obstacle(f"release.file: {verb} needs the name of a table; anonymize alone publishes files", SpecError)
+        yield Obstacle(f"release.file: {verb} needs the name of a table; only anonymize publishes files", SpecError)
 
 
 # --- Releases that are there ------------------------------------------------------------------
@@ -429,48 +427,47 @@ def _other_rows(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstac
     """Other rows without a name to publish them under, or under the name of what is no table."""
     if spec.state is not None:
         yield Obstacle(
-            "state: a release that grows takes new rows by kanon-sql release refresh; leave the state out to apply",
+            "state: to add rows to a growing release, use kanon-sql release refresh; for release apply, leave the "
+            "state out",
             SpecError,
         )
     if options.release is not None:
         return
     if options.source is not None:
         yield Obstacle(
-            "release: missing; with another source, name the table to publish, so that the release that the recoding "
-            "was learned by is not replaced",
+            "release: missing; with --source, also give --release, so that the original release is not replaced",
             SpecError,
         )
     yield from view_release_obstacles(spec)
     yield from file_release_obstacles(spec, "apply")
     if spec.publishes is None and options.source is None:
-        yield Obstacle("release: missing; apply needs the name of the table to publish", SpecError)
+        yield Obstacle("release: missing; give the table to publish with --release", SpecError)
 
 
 def _increments(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """New rows that nothing tells from others, or that may be taken twice."""
     if spec.state is None:
-        yield Obstacle("state: missing; a release that grows needs it, such as state: {schema: kanon_state}", SpecError)
+        yield Obstacle("state: missing; a growing release needs it, such as state: {schema: kanon_state}", SpecError)
     by_table = options.inserted is not None or options.deleted is not None
     if not by_table and (spec.increments is None or spec.increments.watermark is None):
         yield Obstacle(
-            "increments: there is no watermark, so nothing tells which rows are new; name one, or give the new rows as "
-            "a table: --inserted TABLE",
+            "increments: without a watermark, new rows cannot be identified; add one, or give the new rows as a "
+            "table: --inserted TABLE",
             SpecError,
         )
     if by_table and options.batch is None:
         yield Obstacle(
-            "batch: missing; name these rows, such as --batch 2026-11-25: by the name they are taken once, however "
-            "often they are given",
+            "batch: missing; give this batch a unique name, such as --batch 2026-11-25, so that it is added once",
             SpecError,
         )
     if options.batch is not None and not by_table:
         yield Obstacle(
-            "batch: rows by a watermark are known by it; leave the name out, or give --inserted TABLE", SpecError
+            "batch: the watermark already identifies the rows; leave --batch out, or give --inserted TABLE", SpecError
         )
     if options.verify_all and spec.unit is not None:
         yield Obstacle(
-            "verify_all: the release does not say whose its rows are, so its classes cannot be counted in persons; "
-            "each of its batches was, before it was added",
+            "verify_all: the release does not identify persons, so its classes cannot be counted in persons; leave "
+            "it out, since each batch was verified before it was added",
             SpecError,
         )
 
@@ -481,7 +478,7 @@ def _increments(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstac
 def _compared(engine: Engine, spec: CloakSpec, options: Options) -> Iterator[Obstacle]:
     """A published table to compare with, without a name, or together with a preview."""
     if options.compare and options.preview:
-        yield Obstacle("preview shows what would be published, and check what was; give one of them", SpecError)
+        yield Obstacle("preview shows the next release, and check the published one; give one of them", SpecError)
     elif options.compare and spec.release is None:
         yield Obstacle("release: missing; name the table to check", SpecError)
 
@@ -490,8 +487,8 @@ def _cells(engine: Engine, spec: CloakSpec, options: Options) -> Iterator[Obstac
     """Cells of positions, without a table for them."""
     if engine.scratch.mode == "inline":
         yield Obstacle(
-            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables "
-            "(temp or schema)"
+            "cloak: cells need scratch tables, which the scratch mode 'inline' does not have; use --set scratch=temp "
+            "or schema:NAME"
         )
 
 
@@ -499,14 +496,14 @@ def _masks(engine: Engine, spec: PerturbSpec, options: Options) -> Iterator[Obst
     """Perturbed rows, without a table for them."""
     if engine.scratch.mode == "inline" and engine.read_only:
         yield Obstacle(
-            f"the connection to {engine.label} is read-only and can make no temporary tables, which perturb needs;"
-            " connect without read_only, or to an engine that lets readers make them",
+            f"the connection to {engine.label} is read-only and cannot create temporary tables, which perturb needs; "
+            "connect without read_only, or use an engine whose read-only connections can",
             SpecError,
         )
     elif engine.scratch.mode == "inline":
         yield Obstacle(
-            "perturb: values are masked in scratch tables, and the scratch mode 'inline' has none; allow scratch "
-            "tables (temp or schema)"
+            "perturb: perturbation needs scratch tables, which the scratch mode 'inline' does not have; use --set "
+            "scratch=temp or schema:NAME"
         )
 
 
@@ -522,13 +519,13 @@ def step_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
     """
     for name in spec.points:
         yield Obstacle(
-            f"quasi_identifiers.{name}: {what} would read the source without its column of cells; use kanon-sql "
-            "anonymize, or name the cells in a source query"
+            f"quasi_identifiers.{name}: {what} cannot compute the cells of a point; use kanon-sql anonymize, or "
+            "compute the cells in a source query"
         )
     if spec.steps is not None:
         yield Obstacle(
-            f"steps: {what} would hold the key of the sample, or leave the steps out; use kanon-sql anonymize, or "
-            "do the steps in a source query"
+            f"steps: {what} would contain the key of the sample, or omit the steps; use kanon-sql anonymize, or apply "
+            "the steps in a source query"
         )
 
 
@@ -536,8 +533,7 @@ def fatal_warning_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
     """Warnings that are errors, where SQL is handed over and nothing looks for them."""
     if spec.warnings.fatal:
         yield Obstacle(
-            f"warnings.{spec.warnings.fatal[0]}: {what} looks for no warnings, so none can be an error; leave it out, "
-            "or use kanon-sql anonymize"
+            f"warnings.{spec.warnings.fatal[0]}: {what} computes no warnings; leave it out, or use kanon-sql anonymize"
         )
 
 
@@ -546,14 +542,13 @@ def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     yield from step_obstacles(spec, "a script")
     if spec.follows_the_calendar:
         yield Obstacle(
-            "release_year: a script is written once and runs later, perhaps in another year, and the spec's labels "
-            f"follow the calendar; write release_year: {spec.year} in the spec, and write a script once more each "
-            "year, or publish with kanon-sql anonymize",
+            "release_year: the labels depend on the year, and the script may run in another one; write release_year: "
+            f"{spec.year} in the spec and render a script each year, or publish with kanon-sql anonymize",
             SpecError,
         )
     yield from fatal_warning_obstacles(spec, "a script")
     yield from local_obstacles(
-        spec, "render", "each round of such a recoding depends on what the data answered to the one before"
+        spec, "render", "each round of such a recoding depends on the results of the round before"
     )
     for name in options.node or {}:
         if name not in spec.quasi_identifiers:
@@ -561,9 +556,7 @@ def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
                 f"node: {name!r} is no quasi-identifier; expected {', '.join(spec.quasi_identifiers)}", SpecError
             )
     if spec.search.of_intervals and options.node:
-        yield Obstacle(
-            f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out", SpecError
-        )
+        yield Obstacle(f"node: {spec.search.algorithm} chooses intervals, not levels; leave --node out", SpecError)
     for name, quasi_identifier in spec.quasi_identifiers.items():
         if (never := quasi_identifier.hierarchy.never_in_script) is not None:
             yield Obstacle(f"quasi_identifiers.{name}: {never}")
@@ -581,19 +574,18 @@ def _script_models(engine: Engine, spec: Spec, options: Options) -> Iterator[Obs
         yield from class_obstacles(model, requirement.name)
         if model.penalizes_missing_persons:
             yield Obstacle(
-                f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
-                "population has; use anonymize, or ask for delta_max alone"
+                f"{model.label}: with delta_min above 0, a script needs the size of the population, which is not known "
+                "without a connection; use anonymize, or delta_max alone"
             )
         if model.hierarchy is not None and not model.hierarchy.hierarchy.fixed_height:
             yield Obstacle(
-                f"{model.label}: the height of its hierarchy, by which distances are divided, follows from the "
-                "values, and a script does not know them without a connection; write the hierarchy as a tree or "
-                "a file, or use anonymize"
+                f"{model.label}: distances need the height of the hierarchy, which depends on the values and is not "
+                "known without a connection; write the hierarchy as a tree or a file, or use anonymize"
             )
         if model.uses_label_width:
             yield Obstacle(
-                f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
-                "know that without a connection; use anonymize, or ask for no_attack"
+                f"{model.label}: the loss of labels depends on the size of the domain, which is not known without a "
+                "connection; use anonymize, or no_attack"
             )
     yield from overlap_obstacles(spec, models)
 

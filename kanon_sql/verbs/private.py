@@ -41,9 +41,8 @@ from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 __all__ = ["privately_released"]
 
 _NOT_COVERED = (
-    "the guarantee is the published table's alone: how many rows the source has, how many are left out, and what the "
-    "run took are figures of the source that it does not cover; the manifest and the ledger do not hold them, so pass "
-    "on these and not this result"
+    "the guarantee covers only the published table, not the figures of this result, such as the number of rows of the "
+    "source and of dropped rows; pass on the manifest or the ledger, which do not hold them, and not this result"
 )
 
 
@@ -115,7 +114,7 @@ def privately_released(
     counted = _with_classes_of(spec, least)
     with prepared(engine, counted, models_of(counted), report) as given:
         if not given.sets.rows:
-            raise SpecError("the source has no rows, so there is nothing to release; name a table that has some")
+            raise SpecError("the source has no rows; give a table that has some")
         evaluator = Evaluator(
             given.workspace, given.sets, given.models, metric_for(counted), counted.search.prefer, given.sets.rows
         )
@@ -184,7 +183,7 @@ def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSumma
     if not drawn.rows:
         message = (
             f"nothing was published: no class has {run.sampling.k} drawn rows, which {run.requirement.notation} takes; "
-            "what the run spent stays spent. Choose higher levels, or a larger epsilon or delta"
+            "the privacy budget of the run stays spent. Choose higher levels, or a larger epsilon or delta"
         )
         return _result(run, "fail", message, rows, node, search)
     kept = _with_classes_of(run.spec, run.sampling.k)

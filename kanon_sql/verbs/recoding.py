@@ -29,7 +29,7 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
     worse = "would have to suppress more rows than the full-domain optimum"
     if found.spec.recoding.begins != "top":
         worse += ", or would lose more"
-    return [f"recoding: local begins with classes that satisfy, and {worse}: that is taken instead"]
+    return [f"recoding: local starts from satisfying classes and {worse}, so the optimum is released"]
 
 
 def with_bound(result: Result, found: NothingToSearch | NothingFound | Chosen | Recoded) -> Result:
@@ -38,7 +38,7 @@ def with_bound(result: Result, found: NothingToSearch | NothingFound | Chosen | 
         return replace(result, notes=[*result.notes, "no lower bound: there is no local recoding to compare it with"])
     bound = found.bound()
     if bound is None:
-        why = "no requirement holds of every class that contains one that satisfies it"
+        why = "no requirement is monotone under merging classes"
         return replace(result, notes=[*result.notes, f"no lower bound: {why}"])
     assert result.recoding is not None
     return replace(result, recoding={**result.recoding, "bound": bound.to_dict()})

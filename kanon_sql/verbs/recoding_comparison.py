@@ -71,8 +71,8 @@ def with_another(
     if result.mean_loss is None:
         if result.recoding is None:
             return result
-        why = "what the numbers of the plan lose is a share of squares, which is another measure"
-        return replace(result, notes=[*result.notes, f"{other.label} instead was not tried: {why}"])
+        why = "the loss of aggregated numbers is a share of squares, which is not comparable"
+        return replace(result, notes=[*result.notes, f"{other.label} was not tried: {why}"])
     before = engine.meter.statements
     figures = _found(engine, spec, other, report, budget, kept)
     found: OtherRecoding = {
@@ -103,11 +103,11 @@ def _found(
     try:
         with make(engine, changed, report, budget, kept=kept) as made:
             if not isinstance(made, Chosen | Recoded):
-                return {"reason": "it found nothing that satisfies"}
+                return {"reason": "it found no satisfying release"}
             made.metrics()  # where a node was chosen, its loss is one of them
             stopped = made.stopped if isinstance(made, Recoded) else made.outcome.stopped
             if mean_loss_of(made) is None:
-                return {"reason": "what its numbers lose is a share of squares, which is another measure"}
+                return {"reason": "the loss of its aggregated numbers is a share of squares, which is not comparable"}
             return {"mean_loss": made.mean_loss, "suppressed": made.rows()["suppressed"], "stopped": stopped}
     except UnsupportedError as error:
         return {"reason": "; ".join(str(error).splitlines())}
@@ -118,7 +118,7 @@ def _in_words(found: OtherRecoding, result: Result) -> str:
     if found["reason"] is not None:
         return f"{found['recoding']} instead is not possible: {found['reason']}"
     assert found["mean_loss"] is not None, "it is possible"
-    assert result.mean_loss is not None, "only a plan that found something is compared"
+    assert result.mean_loss is not None, "the plan found no satisfying release to compare with"
     lost, own = (f"{100 * value:.3g} %" for value in (found["mean_loss"], result.mean_loss))
     early = "" if found["stopped"] is None else f" (ended early: {found['stopped']})"
     return (

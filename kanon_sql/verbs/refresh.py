@@ -87,7 +87,7 @@ def refresh(
         >>> result.refresh["taken"], result.refresh["added"], result.refresh["waiting"]
         (100, 100, 0)
         >>> kanon_sql.refresh(db, growing, inserted="SELECT * FROM visits WHERE age < 30", batch="young").message
-        'nothing was changed: the batch was taken before'
+        'nothing was changed: the batch was already added'
     """
     options = Options(inserted=inserted, deleted=deleted, batch=batch, verify_all=verify_all)
     refuse(obstacles(engine, spec, "refresh", options))
@@ -102,11 +102,11 @@ def refresh(
             open_state_schema(workspace, spec.state)
             if state is None:
                 raise SpecError(
-                    f"state: {format_table_name(spec.release)} has none in {format_table_name(spec.state)}; "
-                    "kanon-sql anonymize begins it, with the same spec"
+                    f"state: {format_table_name(spec.release)} has none in {format_table_name(spec.state)}; create it "
+                    "with kanon-sql anonymize and the same spec"
                 )
             if batch is not None and batch in state.taken:
-                unchanged = _unchanged(spec, state, "the batch was taken before", fail_on_warning=fail_on_warning)
+                unchanged = _unchanged(spec, state, "the batch was already added", fail_on_warning=fail_on_warning)
                 return replace(unchanged, cost=run.cost, notes=list(engine.read_notes))
             with explained_if_missing(engine, reads.source.table):
                 columns = workspace.described(relation)
@@ -147,7 +147,7 @@ def _refreshed(
     if deleted is not None:
         form = plain_source_of(engine, spec.model_copy(update={"source": _source(deleted)}))
         apart = others.enter_context(open_workspace(engine, form))
-        workspace.report("looking for the rows that leave", None)
+        workspace.report("finding the rows to remove", None)
         leaving = leaving_rows(apart, state, apart.described(form))
         departures = departures_of(workspace, spec, state, leaving, columns)
     workspace.report("reading the new rows", None)

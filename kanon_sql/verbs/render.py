@@ -149,7 +149,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         warned = heeded(spec, named_like_identifiers(spec, [*spec.sensitive, *spec.keep]))
         notes += (_NO_WARNINGS, *(f"{item.code}: {item.message}" for item in warned))
     if spec.year is not None:
-        notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
+        notes += (f"Labels are for a release of {spec.year}: render the script again for another year.",)
     if attributes or spec.unit is not None:
         notes += _COUNTED
     if _has_rights(engine.dialect):
@@ -157,13 +157,13 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
     if any(statement.loads for statement in engine.meter.log):
         notes += (_VALUES,)
     if spec.release_file is not None:
-        notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
+        notes += ("The release is a file, which this script does not write: use kanon-sql anonymize.",)
     if spec.ledger is not None:
-        notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
+        notes += ("The ledger's statements are left out, since they depend on its releases.",)
     if spec.recoding.save_as is not None:
-        notes += ("The recoding is not kept by this script: kanon-sql anonymize does that.",)
+        notes += ("This script does not save the recoding: use kanon-sql anonymize.",)
     if spec.state is not None:
-        notes += ("The state is not kept by this script, and nothing grows: kanon-sql anonymize and refresh do that.",)
+        notes += ("This script does not save the state of a growing release: use kanon-sql anonymize and refresh.",)
     if engine.scratch.mode == "schema":
         notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
     return Rendered(dialect, tuple(engine.meter.log), notes)

@@ -504,8 +504,8 @@ class Result(Charted, VerdictResult):
         if self.manifest is None:
             raise UnsupportedError(f"there is no release to read; {self.message}")
         raise UnsupportedError(
-            f"the release is the table {self.release} of the database, and is read there; only what anonymize makes of "
-            "a table that it is given comes out as a table"
+            f"the release is the table {self.release} of the database; read it there. A release comes out as a table "
+            "only if anonymize was given one"
         )
 
     def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``risk``: how easily persons can be found again in a table as it stands. No DDL, read-only."""
+"""``risk``: how easily persons can be found again in a table as it is. No DDL, read-only."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def risk(
     timeout: float | None = None,
     report: Reporter | None = None,
 ) -> RiskResult:
-    """Measure the re-identification risk of a table as it stands.
+    """Measure the re-identification risk of a table as it is.
 
     Args:
         engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or a table or an open connection of the
@@ -212,8 +212,8 @@ def risk(
     if combination_count(len(names), largest_combination) > MOST_COMBINATIONS:
         raise SpecError(
             f"{len(names)} columns have {combination_count(len(names), largest_combination):,} combinations of up to "
-            f"{largest_combination}; at most {MOST_COMBINATIONS:,} are looked at: name fewer columns, or ask for "
-            "smaller combinations"
+            f"{largest_combination}; at most {MOST_COMBINATIONS:,} are measured: name fewer columns, or lower "
+            "--combinations"
         )
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
@@ -223,12 +223,12 @@ def risk(
             opened = _opened(engine, spec, asked, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])
             opened.refuse_inexact(workspace, [*names, *([] if unit is None else [unit])])
-            workspace.report(f"grouping {opened.shown} by what others may know", None)
+            workspace.report(f"grouping {opened.shown} by the quasi-identifiers", None)
             histogram = histogram_of(workspace, frames)
             matches = None
             notes = [*absent, *_notes(histogram, unit, sampling_fraction)]
             if population is not None:
-                workspace.report(f"grouping {population} likewise", None)
+                workspace.report(f"grouping {population} by the same columns", None)
                 others = _population(workspace, spec, population, opened, names, unit)
                 matches = _matches(workspace, frames, others, opened.shown, population, threshold)
                 if unit is not None and others.unit is None:
@@ -313,7 +313,7 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
 def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[Judged | None, list[str]]]:
     """The table to measure, None for the source; and a note where it is not the one that one would expect."""
     if table is None and not release_stands(engine, spec):
-        why = f"the release {spec.shown!r} is not there, so the source was measured; publish it and measure again"
+        why = f"there is no release {spec.shown!r} yet, so the source was measured; publish it and measure again"
         yield None, [] if spec.shown is None else [why]
         return
     with judged(engine, spec, table, "measure") as asked:
@@ -326,10 +326,10 @@ def _opened(engine: Engine, spec: Spec, asked: Judged | None, names: Sequence[st
         opened = replace(opened, shown=asked.shown)
     problems = unknown_columns(opened.shown, opened.columns, names, "which is to be looked at")
     if unit is not None and unit not in opened.columns:
-        why = "so persons cannot be counted; look at the source instead, or count rows with --rows"
+        why = "so persons cannot be counted; measure the source, or count rows with --rows"
         problems.append(Problem(f"{opened.shown}: there is no column {unit!r}, {why}"))
     if unit in names:
-        problems.append(Problem(f"columns: {unit!r} is the unit, which identifies all persons; leave it out"))
+        problems.append(Problem(f"columns: {unit!r} is the unit, which identifies every person; leave it out"))
     if problems:
         raise SpecError(problems)
     return opened
@@ -350,7 +350,7 @@ def _population(
         if theirs is not None and not _comparable(ours, theirs):
             problems.append(
                 Problem(
-                    f"{opened.shown}: column {column!r} is {theirs.type}, and in {table.shown} it is {ours.type}: "
+                    f"{opened.shown}: column {column!r} is {theirs.type}, and in {table.shown} it is {ours.type}: so "
                     "nothing would match; cast one of them in a view"
                 )
             )
@@ -372,8 +372,8 @@ def _matches(
     if matches.missing_classes:
         raise SpecError(
             f"{population}: {matches.missing_classes:,} classes of {table} ({matches.missing_records:,} records) have "
-            "fewer records there than in the table; a population holds every person who is in the table, with the same "
-            "values: generalize both alike, or compare the sources"
+            "fewer records there than in the table; a population must contain every person of the table, with the "
+            "same values: generalize both in the same way, or compare the sources"
         )
     return matches
 
@@ -397,13 +397,13 @@ def _notes(histogram: Histogram, unit: str | None, fraction: float | None) -> li
     notes = []
     if fraction is not None:
         notes.append(
-            "what is estimated of the population is not proven: each estimator has a model of it, and all believe that "
-            f"the table is a random sample of {fraction:g} of it"
+            "population estimates are not proven: each estimator assumes a model of the population, and that the "
+            f"table is a random sample of {fraction:g} of it"
         )
     if histogram.rows_without_records:
         notes.append(
-            f"{histogram.rows_without_records:,} rows stand in classes where {unit!r} is NULL: they count for no person"
+            f"{histogram.rows_without_records:,} rows in classes have NULL as {unit!r}: they count for no person"
         )
     if unit is not None:
-        notes.append("a person counts once in every class that holds a row of theirs")
+        notes.append("a person counts once in every class that has one of the person's rows")
     return notes

@@ -101,7 +101,6 @@ def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:
 
         if marks_perturbed(run_id):
             raise SpecError(
-                f"{format_table_name(parts)!r} was published by perturb, and its values are untrue: classes of "
-                "wrong values say nothing of how many persons could be meant, so no requirement is judged in it. "
-                "Name the table with the true values"
+                f"{format_table_name(parts)!r} was published by perturb, so its values are perturbed and its classes "
+                "prove nothing; name the table with the true values"
             )

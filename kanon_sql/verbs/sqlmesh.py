@@ -101,13 +101,11 @@ def audit_obstacles(engine: Engine, spec: Spec, table: str | None) -> Iterator[O
     if spec.computed:
         named = ", ".join(column.name for column in spec.computed)
         yield Obstacle(
-            f"audits for SQLMesh are of classes by labels, and {named} stand beside these and may tell more; leave "
-            "'as' out, and check the table with kanon-sql check"
+            f"audits for SQLMesh check classes by labels only, but {named} may reveal more; leave 'as' out, or check "
+            "the table with kanon-sql check"
         )
     if engine.dialect.name not in DIALECTS:
-        yield Obstacle(
-            f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"
-        )
+        yield Obstacle(f"SQLMesh audits do not support {engine.dialect.name}; expected one of {', '.join(DIALECTS)}")
     if table is None and spec.release_file is not None:
         yield from file_release_obstacles(spec, "sqlmesh")
     elif table is None and spec.release is None:
@@ -129,7 +127,7 @@ def _unfit(model: PrivacyModel) -> Iterator[Obstacle]:
     )
     if any(item is not None for item in others) or model.must_occur or model.uses_label_width:
         yield Obstacle(
-            f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
+            f"privacy: {model.label} needs more than one query; remove it from the spec of the audits, and check it "
             "with kanon-sql check",
             SpecError,
         )
@@ -170,7 +168,7 @@ def _query(workspace: Workspace, subject: Subject, model: PrivacyModel) -> str:
         columns=judged_columns([model]),
     )
     if "@" in query:
-        raise SpecError("a name or a query holds an @, which SQLMesh would take for a macro; rename it in a view")
+        raise SpecError("a name or a query holds an @, which SQLMesh would read as a macro; rename it in a view")
     # Nothing of this run: the same spec gives the same file.
     return query.replace(workspace.quoted(_THIS_MODEL), "@this_model").replace(f"kanon_{workspace.run_id}_", "kanon_")
 

@@ -92,14 +92,14 @@ def notes_of_steps(steps: StepsDone | None) -> list[str]:
     if (sample := steps["sample"]) is not None:
         notes.append(
             f"release steps: a random sample by {sample['by']!r}, {sample['fraction']:g} of all: {sample['drawn']:,} "
-            f"of {sample['rows']:,} rows were drawn, and every figure here is of these"
+            f"of {sample['rows']:,} rows were drawn, and all figures here are for these rows"
         )
     done = [
         f"{name!r} " + " and ".join(f"{_WORDS[what]} {value}" for what, value in item.items())
         for name, item in steps["columns"].items()
     ]
     if done:
-        notes.append(f"release steps: {', '.join(done)}; the values that are released are coarser, and true")
+        notes.append(f"release steps: {', '.join(done)}; the released values are coarser, and true")
     return notes
 
 

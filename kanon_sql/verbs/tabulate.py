@@ -21,7 +21,7 @@ from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
 
-PERTURBED_SOURCE = "; perturb made the values of the source untrue, so no cell is true"
+PERTURBED_SOURCE = "; the values of the source are perturbed, so no cell is true"
 """What the message of a table of a perturbed source says besides."""
 
 
@@ -197,7 +197,7 @@ def tabulate(
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
             sample = _sample(engine, spec, found.rows)
-            empty = None if found.rows or sample is None else "no row was drawn, so there are no cells"
+            empty = None if found.rows or sample is None else "the sample is empty, so there are no cells"
             shielded = protected(spec, found.table, empty or found.failure)
             notes = [
                 *engine.read_notes,
@@ -224,9 +224,7 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
     else:
         done = "published" if publishes else "tabulated"
         what = "rounded" if spec.protection.rounds else f"{found.suppressed:,} of them suppressed"
-        message = (
-            f"{done} {total:,} cells, {what}; {found.sensitive:,} sensitive cells, none of which can be worked out"
-        )
+        message = f"{done} {total:,} cells, {what}; {found.sensitive:,} sensitive cells, none of which can be derived"
         if spec.protection.collapses:
             message = f"{done} {total:,} cells of categories that were collapsed until none was sensitive"
         if spec.expansion > 1:
@@ -302,24 +300,31 @@ def _expanded(low: int, high: int | None, times: int) -> tuple[int, int | None]:
 
 
 def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
-    what = "small ones among them, to be protected outside of the database"
+    what = "including small ones, to protect them outside the database"
     if spec.protection.collapses:
-        what = "none of which any rule calls sensitive; a reader who knows the rules can tell that finer tables had one"
-    notes = [f"{fetched:,} cells were fetched as they are, {what}"] if fetched else []
+        what = (
+            "none of which is sensitive by any rule; a reader who knows the rules can infer that finer tables had a "
+            "sensitive cell"
+        )
+    notes = [f"{fetched:,} cells were fetched unprotected, {what}"] if fetched else []
     if blank_rows:
-        notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
+        notes.append(f"{blank_rows:,} rows have no amount and do not count as contributions")
     if spec.weight is not None:
-        notes.append("values are estimates, the sums of weights; the other rules than population are about the sample")
+        notes.append("values are estimates, the sums of weights; all rules but 'population' apply to the sample")
     if spec.expansion > 1:
         notes.append(
-            f"values are estimates, {spec.expansion:,} times what the sample has, and cells without a drawn row are "
-            "not listed; all rules, widths and bases are about the sample, as if every reader knew who is in it. "
-            "Another sample of the same rows would tell more"
+            f"values are estimates, {spec.expansion:,} times the values of the sample, and cells without a sampled row "
+            "are not listed; all rules, widths and bases apply to the sample, as if every reader knew its members. A "
+            "second sample of the same rows would reveal more"
         )
     if spec.protection.seed is not None:
-        notes.append("the seed decides how cells are rounded: a reader who knows it learns more of the true values")
+        notes.append(
+            "the seed decides how cells are rounded: a reader who knows it can learn more about the true values"
+        )
     if found.steps is not None and found.steps > 1:
-        notes.append(f"some values were moved by up to {found.steps} multiples of the base, so that the margins add up")
+        notes.append(
+            f"some values were changed by up to {found.steps} multiples of the base, so that the margins add up"
+        )
     if spec.protection.rounds:
-        notes.append("cells that are rounded to 0 are left out, as empty ones are")
+        notes.append("cells that are rounded to 0 are left out, like empty cells")
     return notes

@@ -61,7 +61,9 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
                 f"release.file: {engine.dialect.name} reads no files; read {shown} with DuckDB, as -d :memory: does"
             )
         if not path.is_file():
-            raise DatabaseError(f"there is no file {shown}; publish it with kanon-sql anonymize, or name a --table")
+            raise DatabaseError(
+                f"there is no file {shown}; publish it with kanon-sql anonymize, or give another with --table"
+            )
         with snapshot(engine, path, *columns_in(path)) as found:
             yield Judged(found.parts, shown)
 

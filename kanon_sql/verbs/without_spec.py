@@ -1,6 +1,6 @@
 """A verb without a spec: a table, the roles of its columns and what must hold, as arguments.
 
-``check`` needs no hierarchies: it measures the table as it stands. ``plan`` and ``anonymize`` use the spec that
+``check`` needs no hierarchies: it measures the table as it is. ``plan`` and ``anonymize`` use the spec that
 ``init`` drafts from the same arguments.
 """
 
@@ -68,7 +68,7 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
     """Make a verb take a table and the roles of its columns in the place of a spec.
 
     Args:
-        drafts: the verb needs hierarchies, so ``init`` drafts the spec; otherwise it judges the table as it stands.
+        drafts: the verb needs hierarchies, so ``init`` drafts the spec; otherwise it judges the table as it is.
 
     Returns:
         A decorator. The second argument of the verb is then a spec; or the name of a table, or nothing where the table
@@ -88,7 +88,7 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
                 return run(engine, spec, *args, **kwargs)
             if isinstance(spec, Spec):
                 raise SpecError(
-                    f"{name}: the spec says what its columns are; leave {', '.join(roles)} out, or the spec"
+                    f"{name}: the spec already has the roles of the columns; leave {', '.join(roles)} or the spec out"
                 )
             if not isinstance(spec, str | None):
                 kind = type(spec).__name__
@@ -111,14 +111,14 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
 def _judged(
     run: Call, engine: Any, named: str | None, args: Sequence[Any], kwargs: dict[str, Any], roles: Mapping[str, Any]
 ) -> Result:
-    """What a verb says of a table as it stands.
+    """What a verb says of a table as it is.
 
     Raises:
         SpecError: two tables are named, of which one would not be looked at.
     """
     others = [*args, *([kwargs["table"]] if kwargs.get("table") is not None else [])]
     if len(others) + (named is not None) > 1:
-        raise SpecError("check: two tables are named; name the one to check, and no other")
+        raise SpecError("check: two tables are given; give only the one to check")
     table = named if named is not None else others[0] if others else None
     # A distribution is compared with that of the whole table, which is then its own source.
     checked = engine if table is None and roles.get("t") else table
@@ -145,12 +145,12 @@ def _listed(verb: str, roles: Mapping[str, Any]) -> dict[str, Any]:
         SpecError: one has another form; a text would be taken for a list of letters.
     """
     if "quasi_identifiers" not in roles:
-        raise SpecError(f"{verb}: quasi_identifiers is missing; name the columns that others may know of a person")
+        raise SpecError(f"{verb}: quasi_identifiers is missing; list the columns that an attacker may know of a person")
     found = dict(roles)
     for key in _LISTS & roles.keys():
         columns = None if isinstance(roles[key], str) or not isinstance(roles[key], Iterable) else list(roles[key])
         if columns is None or not all(isinstance(column, str) for column in columns):
-            raise SpecError(f"{verb}: {key}: expected a list of names of columns, got {type(roles[key]).__name__}")
+            raise SpecError(f"{verb}: {key}: expected a list of column names, got {type(roles[key]).__name__}")
         found[key] = columns
     for key in _BY_COLUMN & roles.keys():
         if not isinstance(roles[key], Mapping):
@@ -189,14 +189,14 @@ def spec_of_roles(
             named where the table is its own source, which may have some.
     """
     if k is None and not l and not t:
-        raise SpecError("check: nothing was asked for; say k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
+        raise SpecError("check: no requirement was given; add k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
     from kanon_sql.verbs.init import requirements_of
 
     own_source = None if table is None or not t else _source_of(table)
     if own_source is not None and identifiers:
         raise SpecError(
-            "check: identifiers: with t the table is compared with itself, as its own source, and a source may have "
-            "identifiers; leave them out, or check them in a run of their own with k"
+            "check: identifiers: with t the table is compared with itself as its own source, which may have "
+            "identifiers; leave them out, or check them in a separate run with k"
         )
     protected = dict.fromkeys([*sensitive, *(l or {}), *(t or {})])
     asked = {

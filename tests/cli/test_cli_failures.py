@@ -159,7 +159,7 @@ def interrupt_while_publishing(report: Any) -> None:
     [
         (interrupt, "interrupted; nothing was published"),
         (interrupt_as_a_driver_does, "interrupted; nothing was published"),
-        (interrupt_while_publishing, "run check to see which release stands"),
+        (interrupt_while_publishing, "run check to see which release is in place"),
     ],
 )
 def test_ctrl_c_is_exit_code_130(clinic: Path, monkeypatch: pytest.MonkeyPatch, action: Any, said: str) -> None:

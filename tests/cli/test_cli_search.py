@@ -80,7 +80,7 @@ CAPABILITIES = one_by_one()
 
 @cache
 def satisfying() -> dict[Node, float]:
-    """The satisfying nodes and their loss, by the whole search of the spec as it stands at first."""
+    """The satisfying nodes and their loss, by the whole search of the spec as it is at first."""
     data = json.loads(run(*PLAN, "--show", "nodes", "--format", "json").stdout)
     return {tuple(item["node"]): item["metric"] for item in data["search"]["lattice"] if item["satisfied"]}
 

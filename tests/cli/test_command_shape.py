@@ -112,9 +112,9 @@ def test_both_forms_of_a_list_are_one(clinic: Path) -> None:
         (("frob",), "expected KEY=VALUE; expected one of threads, memory_limit, timeout"),
         (("threads=",), "--set threads: expected a whole number"),
         (("threads=1,",), "without an empty item"),
-        (("scratch=temp",), "--set scratch: this verb has no such key; expected one of threads, memory_limit, timeout"),
+        (("scratch=temp",), "--set scratch: unknown key; expected one of threads, memory_limit, timeout"),
         (("=1",), "--set: expected KEY=VALUE; expected one of threads, memory_limit, timeout"),
-        (("timeout",), "--set timeout: expected a value too, as in --set timeout=VALUE"),
+        (("timeout",), "--set timeout: the value is missing; write --set timeout=VALUE"),
         (("timeout=soon",), "--set timeout: expected a number of seconds"),
         (("memory_limit=much",), "--set memory_limit: expected a size such as 4GB"),
     ],
@@ -184,8 +184,11 @@ def test_a_page_comes_besides_what_is_printed(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("anonymize", "spec.yml", "-d", "clinic.duckdb", "-o", "out.parquet"), "the spec says where a release goes"),
-        (("doctor", "-d", "clinic.duckdb", "-o", "found.html"), "this verb writes no HTML report"),
+        (
+            ("anonymize", "spec.yml", "-d", "clinic.duckdb", "-o", "out.parquet"),
+            "set the file of the release in the spec",
+        ),
+        (("doctor", "-d", "clinic.duckdb", "-o", "found.html"), "this command writes no HTML report"),
         (("plan", "spec.yml", "-d", "clinic.duckdb", "-o", "nowhere/x"), "expected a file in an existing directory"),
         (("plan", "spec.yml", "-d", "clinic.duckdb", "--show", "node"), "--show: expected nodes, minimal, matrix"),
     ],
@@ -220,7 +223,7 @@ def test_a_text_goes_to_the_file_as_it_goes_to_standard_output(
 def test_report_takes_a_spec_a_run_and_a_manifest(clinic: Path) -> None:
     on = ("-d", "clinic.duckdb")
     assert "no manifest of visits_release" in refused(run("report", "spec.yml", *on), 2)
-    assert "name that with -d" in refused(run("report", "spec.yml"), 2)
+    assert "give the database with -d" in refused(run("report", "spec.yml"), 2)
     assert run("anonymize", "spec.yml", *on, "-o", "run.json").exit_code == 0
     pages = [run("report", *words) for words in (("spec.yml", *on), ("visits_release.manifest.json",), ("run.json",))]
     for page in pages:

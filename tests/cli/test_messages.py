@@ -194,7 +194,7 @@ def test_wrong_specs(old: str, new: str, verb: str, parts: list[str], people: Pa
 
 COMMANDS: list[tuple[list[str], list[str]]] = [
     (["plan", "nowhere.yml", "-d", "people.duckdb"], ["nowhere.yml", "cannot read the spec", "kanon-sql init"]),
-    (["plan", "spec.yml", "-d", "nowhere.duckdb"], ["nowhere.duckdb", "give an existing one with -d FILE"]),
+    (["plan", "spec.yml", "-d", "nowhere.duckdb"], ["nowhere.duckdb", "give an existing file with -d FILE"]),
     (["plan", "spec.yml", "-d", "mongodb://host/db"], ["not supported", "postgresql"]),
     (["plan", "spec.yml", "-d", ""], ["--database", "expected a DuckDB file"]),
     (["plan", "spec.yml", "-d", "people.duckdb", "--set", "scratch=here"], ["temp, inline or schema:NAME", "'here'"]),
@@ -202,7 +202,7 @@ COMMANDS: list[tuple[list[str], list[str]]] = [
     (["plan", "spec.yml", "-d", "people.duckdb", "--set", "max_bytes=few"], ["--set max_bytes", "such as 500MB"]),
     (["plan", "spec.yml", "-d", "people.duckdb", "-o", "no/where.html"], ["--output", "existing directory"]),
     (["plan", "spec.yml", "-d", "people.duckdb", "--fail-on-warnings"], ["--fail-on-warnings", "--fail-on-warning"]),
-    (["anonymize", "spec.yml"], [":memory:", "would vanish", "-d FILE"]),
+    (["anonymize", "spec.yml"], [":memory:", "a release in :memory: is lost when this process", "-d FILE"]),
     (["check", "spec.yml", "-d", "people.duckdb", "--set", "m=2"], ["--set earlier, person and m", "give all three"]),
     (["check", "spec.yml", "-d", "people.duckdb", "--table", "nobody"],
      ["no table or view 'nobody' in people.duckdb", "expected its name as the database has it"]),
@@ -214,14 +214,14 @@ COMMANDS: list[tuple[list[str], list[str]]] = [
     (["pipeline", "render", "spec.yml", "--node", "age=7"], ["age has no level 7", "expected 0 to 3"]),
     (["audit", "spec.yml", "-d", "people.duckdb", "--attack", "homogenity"], ["did you mean 'homogeneity'?"]),
     (["risk", "spec.yml", "-d", "people.duckdb", "--columns", "town"], ["'town'", "expected one of 'age', 'city'"]),
-    (["compare", "spec.yml", "-d", "people.duckdb"], ["nothing to compare it with", "--k 2,5,10"]),
+    (["compare", "spec.yml", "-d", "people.duckdb"], ["there is only one run", "--k 2,5,10"]),
     (["compare", "spec.yml", "-d", "people.duckdb", "--k", "2;5"], ["--k", "separated by commas"]),
     (["hierarchy", "spec.yml", "-d", "people.duckdb", "--attribute", "x"], ["'x'", "expected one of age, city"]),
     (["init", "nobody", "-d", "people.duckdb"], ["'nobody'", "expected its name as the database has it"]),
-    (["release", "ledger", "-d", "people.duckdb"], ["no ledger 'kanon_sql_ledger'", "the first release makes it"]),
+    (["release", "ledger", "-d", "people.duckdb"], ["no ledger 'kanon_sql_ledger'", "the first release creates it"]),
     (["report", "run.json"], ["run.json", "no such file", "-d"]),
     (["report", "spec.yml"], ["spec.yml", "the manifest of its release is in the database", "with -d"]),
-    (["pipeline", "schema", "results"], ["'results'", "there is no such schema", "risk"]),
+    (["pipeline", "schema", "results"], ["'results'", "unknown schema", "risk"]),
 ]  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def test_a_profile_does_not_lose_against_the_environment_in_silence(
     monkeypatch.setenv("KANON_SQL_DATABASE", "environment.duckdb")
     shown = run("check", "spec.yml", "--profile", "other", env={"COLUMNS": "300"})
     assert shown.exit_code == 2
-    assert "KANON_SQL_DATABASE is set, and comes before the database of a profile" in shown.output
+    assert "KANON_SQL_DATABASE is set and overrides the profile's database" in shown.output
 
 
 @pytest.mark.sampled(2)
@@ -102,7 +102,7 @@ def test_a_broken_file_of_others_is_none_of_ours(folder: Path) -> None:
     Path("pyproject.toml").write_text("[tool\n")
     assert settings_of(folder, None).file is None
     Path("pyproject.toml").write_text("[tool.kanon_sql\n")
-    with pytest.raises(SpecError, match="expected a file of TOML"):
+    with pytest.raises(SpecError, match="not a valid TOML file"):
         settings_of(folder, None)
 
 
@@ -118,11 +118,23 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f'database = "postgresql://ann:{SECRET}@host/db"', "no password is read from a file"),
-        (f'database = "postgresql://ann@host/db?password={SECRET}"', "no password is read from a file"),
-        (f'database = "clickhouse://host/db?access_token={SECRET}"', "no password is read from a file"),
-        (f'database = "postgresql://ann:{SECRET}@[host/db"', "no password is read from a file"),
-        (f'password = "{SECRET}"', "no password is read from a file"),
+        (
+            f'database = "postgresql://ann:{SECRET}@host/db"',
+            "other users may read this file, so a password is not read from it",
+        ),
+        (
+            f'database = "postgresql://ann@host/db?password={SECRET}"',
+            "other users may read this file, so a password is not read from it",
+        ),
+        (
+            f'database = "clickhouse://host/db?access_token={SECRET}"',
+            "other users may read this file, so a password is not read from it",
+        ),
+        (
+            f'database = "postgresql://ann:{SECRET}@[host/db"',
+            "other users may read this file, so a password is not read from it",
+        ),
+        (f'password = "{SECRET}"', "other users may read this file, so a password is not read from it"),
         (f'[profiles.p]\ndatabase = "postgresql://ann:{SECRET}@host/db"', "profiles.p.database: no password"),
         (f'[profiles.p]\ntoken = "{SECRET}"', "profiles.p.token: no password"),
         ('databse = "x"', "databse: unknown key; did you mean 'database'?"),
@@ -132,7 +144,7 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
         ("database = {}", "database: expected a DuckDB file"),
         ('database = {url = "x"}', "database: expected a DuckDB file"),
         ('database = {variable = "X", dbt = "y"}', "database: expected a DuckDB file"),
-        ('database = {variable = "X", target = "y"}', "database.target: it is that of a dbt profile"),
+        ('database = {variable = "X", target = "y"}', "database.target: target belongs to a dbt profile"),
         ("database = {variable = 3}", "database: expected a DuckDB file"),
         ("threads = 0", "threads: expected a whole number"),
         ("threads = true", "threads: expected a whole number"),
@@ -140,7 +152,7 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
         ("memory_limit = 4", "memory_limit: expected a size"),
         ("profiles = 3", "profiles: expected tables"),
         ("[profiles]\np = 3", "profiles: expected tables"),
-        ("x = [", "expected a file of TOML"),
+        ("x = [", "not a valid TOML file"),
     ],
 )
 @pytest.mark.sampled(21)
@@ -298,7 +310,7 @@ def test_where_dbt_looks_for_profiles(folder: Path, monkeypatch: pytest.MonkeyPa
         ("clinic:", "other:", "there is no profile 'clinic'"),
         ("target: dev", "target: none", "there is no output 'none'"),
         ("type: duckdb", "type: snowflake", "expected duckdb or postgres"),
-        ("schema: main", "attach: [{path: other.duckdb}]", "attach: it may change what names mean"),
+        ("schema: main", "attach: [{path: other.duckdb}]", "attach: this option may change what names mean"),
         ("path: dbt.duckdb", "path: ':memory:'", "expected a database file"),
         ("path: dbt.duckdb", "path: 'md:clinic'", "expected a database file"),
         ("path: dbt.duckdb", "path: \"{{ var('x') }}\"", "other expressions of dbt are not read"),
@@ -306,7 +318,7 @@ def test_where_dbt_looks_for_profiles(folder: Path, monkeypatch: pytest.MonkeyPa
         ("target: dev", "target: prod", "the environment variable DBT_TEST_PASSWORD is not set"),
         (
             "{{ env_var('DBT_TEST_PASSWORD') }}\"", f"{SECRET}\"\n      role: admin",
-            "role: it may change what names mean or what may be done",
+            "role: this option may change what names mean or what is allowed",
         ),
         ("{{ env_var('DBT_TEST_PASSWORD') }}\"", f"{SECRET}\"\n      search_path: a", "search_path: it may change"),
         ("{{ env_var('DBT_TEST_PASSWORD') }}\"\n", f"{SECRET}\"\n      port: many\n", "expected"),

@@ -163,7 +163,7 @@ def test_a_draft_says_which_values_are_in_doubt(tmp_path: Path) -> None:
 def test_a_draft_says_that_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("\n".join(lines(";", ",")), encoding="utf-8")
-    assert "cost: all values of this text are numbers with a comma" in drafted(file)
+    assert "cost: all values are numbers with a comma" in drafted(file)
     assert "numbers with a comma" not in drafted(file, decimal="comma")
 
 
@@ -171,7 +171,7 @@ def test_a_draft_says_that_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
     ("csv", "said"),
     [
         ({"encoding": "latin1"}, "encoding: unknown encoding; did you mean 'latin-1'?"),
-        ({"dates": "day first"}, "dates: expected a format of dates"),
+        ({"dates": "day first"}, "dates: expected a date format"),
         ({"decimal": ","}, "decimal: unknown decimal mark"),
         ({"delimiter": ":"}, "delimiter: unknown delimiter"),
     ],
@@ -190,7 +190,7 @@ def test_a_format_that_is_none_is_refused(tmp_path: Path, csv: dict[str, str], s
 def test_a_format_is_for_csv_files_alone() -> None:
     for place in ({"table": "visits"}, {"file": "a.parquet"}):
         written = {**place, "csv": {"decimal": "comma"}}
-        with pytest.raises(KanonError, match="it is about a CSV file"):
+        with pytest.raises(KanonError, match="this is for a CSV file"):
             kanon_sql.Spec.from_dict({"version": 1, "source": written, "quasi_identifiers": {"age": None}})
 
 

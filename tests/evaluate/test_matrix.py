@@ -265,14 +265,14 @@ def problems(**changes: Any) -> str:
 @pytest.mark.parametrize("search", [{"distance_vectors": True}, {"algorithm": "incognito", "distance_vectors": False}])
 def test_only_samarati_takes_it(search: dict[str, Any]) -> None:
     algorithm = search.get("algorithm", "optimal")
-    assert f"search.distance_vectors: the algorithm {algorithm} does not take it, only samarati" in problems(
+    assert f"search.distance_vectors: the algorithm {algorithm} does not use this option, only samarati" in problems(
         search=search
     )
 
 
 def test_only_incognito_has_variants() -> None:
     said = problems(search={"algorithm": "samarati", "variant": "basic"})
-    assert "search.variant: the algorithm samarati does not take it, only incognito" in said
+    assert "search.variant: the algorithm samarati does not use this option, only incognito" in said
     said = problems(search={"algorithm": "incognito", "variant": "super-roots"})
     assert "search.variant: unknown variant of incognito; did you mean 'super_roots'?" in said
 
@@ -280,10 +280,7 @@ def test_only_incognito_has_variants() -> None:
 def test_only_k_anonymity_is_counted_by_it() -> None:
     diverse = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "health", "l": 2}}]
     said = problems(privacy=diverse, sensitive=["health"])
-    assert (
-        "search.distance_vectors: the matrix counts rows, which decides k_anonymity alone; privacy also asks for"
-        in said
-    )
+    assert "search.distance_vectors: the distance matrix decides only k_anonymity, but privacy also has" in said
     patients_spec(privacy=diverse, sensitive=["health"], search={**WITH_MATRIX, "distance_vectors": False})
 
 
@@ -417,7 +414,7 @@ def test_a_matrix_that_nobody_would_read_is_refused(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"search": {"algorithm": "k_optimize"}}, "--show matrix: distance vectors are levels of hierarchies"),
+        ({"search": {"algorithm": "k_optimize"}}, "searches partitions, not levels of hierarchies"),
         ({"recoding": "local", "search": {}}, "--show matrix: labels differ by class"),
         (
             {"privacy": [{"l_diversity": {"attribute": "health", "l": 2}}], "sensitive": ["health"], "search": {}},

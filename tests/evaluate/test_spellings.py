@@ -1,4 +1,4 @@
-"""A reader sees which rows have 1.0 and which 1.00, or 0 and -0: classes of a table as it stands are no larger."""
+"""A reader sees which rows have 1.0 and which 1.00, or 0 and -0: classes of a table as it is are no larger."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ def test_a_problem_has_its_place() -> None:
     [
         ({"steps": {"sample": {**DRAWN, "by": "nobody"}}}, "the source has no such column"),
         ({"steps": {"sample": {**DRAWN, "by": "part"}}}, "whose text depends on the database"),
-        ({"steps": {"sample": {**DRAWN, "key_variable": "KANON_UNSET"}}}, "holds no key"),
+        ({"steps": {"sample": {**DRAWN, "key_variable": "KANON_UNSET"}}}, "does not hold a key"),
         ({"keep": ["person"], "steps": {"columns": {"person": {"top": 3}}}}, "only numbers are rounded or coded"),
     ],
 )
@@ -295,7 +295,7 @@ def test_what_hands_sql_over_refuses(clinic: Path) -> None:
     ):
         result = run(*verb)
         assert result.exit_code == 2
-        assert "would hold the key of the sample" in " ".join(result.output.split())
+        assert "would contain the key of the sample" in " ".join(result.output.split())
 
 
 @pytest.mark.slow

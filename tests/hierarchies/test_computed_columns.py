@@ -126,7 +126,7 @@ def test_all_verbs_say_the_same_of_a_release_with_and_without(clinic: Database) 
     found = kanon_sql.evidence(clinic.engine, spec)
     entries = {entry.column: entry for entry in found.columns}
     assert entries["age_from"].role == "computed from a label"
-    assert entries["age_to"].meaning == "what the label of age says as a number: where it ends, which is not in it"
+    assert entries["age_to"].meaning == "what the label of age says as a number: where it ends (exclusive)"
 
 
 @pytest.mark.slow
@@ -219,20 +219,28 @@ def test_a_frame_has_numbers_and_dates(clinic: Database) -> None:
 # --- What is refused, and what verification sees ---------------------------------------------------
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({"as": "bounds"}, {}, "reads the ends of intervals, and this hierarchy has none"),
-    ({"prefix": [2], "as": "midpoint"}, {}, "reads the ends of intervals"),
-    ({"dates": ["month"], "as": "midpoint"}, {}, "the middle of a month or a year is no day of its own"),
-    ({"intervals": [5], "as": "bounds"}, {"search": {"algorithm": "k_optimize"}}, "k_optimize makes labels of the val"),
-    ({"intervals": [5], "as": "midpoint"}, {"recoding": "mondrian"}, "recoding: mondrian makes labels of the values"),
+    ({"as": "bounds"}, {}, "needs the bounds of intervals, which this hierarchy does not have"),
+    ({"prefix": [2], "as": "midpoint"}, {}, "needs the bounds of intervals"),
+    ({"dates": ["month"], "as": "midpoint"}, {}, "a month or a year has no exact middle day"),
+    (
+        {"intervals": [5], "as": "bounds"},
+        {"search": {"algorithm": "k_optimize"}},
+        "k_optimize makes ranges that end at values",
+    ),
+    (
+        {"intervals": [5], "as": "midpoint"},
+        {"recoding": "mondrian"},
+        "recoding: mondrian makes ranges that end at values of the data",
+    ),
     (
         {"intervals": [5], "as": "bounds"},
         {"recoding": {"method": "local", "ranges": ["age"]}},
-        "recoding.ranges makes labels of the values",
+        "recoding.ranges makes ranges that end at values of the data",
     ),
     (
         {"intervals": [5], "as": "bounds"},
         {"recoding": {"method": "microaggregation", "columns": {"age": "mean"}}},
-        "releases this column as a number already",
+        "releases this column as a number",
     ),
     ({"intervals": [5], "as": "number"}, {}, "add maximum_level: 0"),
     (
@@ -245,11 +253,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"intervals": [5], "as": 3}, {}, "expected form: one of text, bounds, midpoint, number, got a whole number"),
     ({"intervals": [5], "labels": "sortable"}, {}, "add both, such as bottom: 0, top: 90"),
     ({"intervals": [5], "labels": "sortable", "bottom": -5, "top": 9}, {}, "as text, -10 comes after -1"),
-    ({"prefix": [5], "labels": "sortable"}, {}, "'labels' belongs to 'intervals'"),
+    ({"prefix": [5], "labels": "sortable"}, {}, "'labels' needs 'intervals'"),
     (
         {"intervals": [5], "labels": "sortable", "bottom": 0, "top": 9},
         {"recoding": "mondrian"},
-        "recoding: mondrian makes labels",
+        "recoding: mondrian makes ranges",
     ),
     ({"intervals": [5], "as": "bounds"}, {"keep": ["AGE_TO"]}, "would have two columns 'age_to'"),
     ({"intervals": [5], "as_": "bounds"}, {}, "unknown key; did you mean 'as'"),
@@ -268,7 +276,7 @@ def test_a_requirement_s_hierarchy_and_a_dimension_take_no_form() -> None:
     closeness = {"attribute": "sick", "t": 0.5, "distance": "hierarchical", "hierarchy": {"prefix": [1], "as": "text"}}
     with pytest.raises(SpecError, match="'as' is for quasi-identifiers"):
         spec_of({"age": None}, sensitive=["sick"], privacy=[{"t_closeness": closeness}])
-    with pytest.raises(SpecError, match="a search takes it, and none is done here"):
+    with pytest.raises(SpecError, match="a search, and a table has none"):
         kanon_sql.TableSpec.from_dict(
             {
                 "version": 1,
@@ -308,10 +316,10 @@ def test_verbs_that_publish_labels_alone(clinic: Database, tmp_path: Path) -> No
     by_party = clinic_spec(search={"metric": "precision"})
     number = spec_of({"age": {"as": "number", "maximum_level": 0}})
     calls = [
-        (lambda: dbt(clinic.engine, spec, tmp_path), "quasi_identifiers.age.as: the models of a dbt release"),
+        (lambda: dbt(clinic.engine, spec, tmp_path), ".as: a dbt release has labels only, and its"),
         (lambda: dbt(clinic.engine, number, tmp_path), "compute number from the label"),
         (lambda: refuse(party_obstacles(by_party)), "quasi_identifiers.age.as: the parties' parts are labels"),
-        (lambda: audits(clinic.engine, spec), "age_from, age_to stand beside these and may tell more"),
+        (lambda: audits(clinic.engine, spec), "age_from, age_to may reveal more"),
     ]
     for call, message in calls:
         with pytest.raises(KanonError) as caught:

@@ -76,12 +76,12 @@ def test_a_kind_of_ones_own_is_published_named_and_shown() -> None:
 @pytest.mark.parametrize(
     ("hierarchy", "more", "says"),
     [
-        ({"mark": "+"}, {}, "'mark' belongs to 'ending'"),
-        ({"ending": [1], "prefix": [1]}, {}, "one kind of hierarchy is allowed"),
+        ({"mark": "+"}, {}, "'mark' needs 'ending'"),
+        ({"ending": [1], "prefix": [1]}, {}, "one kind of hierarchy"),
         ({"endin": [1]}, {}, "did you mean 'ending'"),
         ({"ending": [1], "maximum_level": 4}, {}, "above the top, which is level 2"),
         ({"ending": [1]}, {"ledger": "releases"}, "an ending is not for a ledger"),
-        ({"ending": [1], "as": "bounds"}, {}, "it is for 'intervals' and 'dates'"),
+        ({"ending": [1], "as": "bounds"}, {}, "it works for 'intervals' and 'dates'"),
     ],
 )
 def test_what_a_kind_declares_is_refused(hierarchy: dict[str, Any], more: dict[str, Any], says: str) -> None:

@@ -136,7 +136,7 @@ def test_a_spec_without_a_source_needs_a_table(database: Any, tmp_path: Any) -> 
     assert kanon_sql.Spec.from_dict(kanon_sql.Spec.load(path).to_dict()) == kanon_sql.Spec.load(path)
     refused = run("plan", path)
     assert refused.exit_code == 2
-    assert f"{path}:1:1: missing 'source'; name the table or view to anonymize" in refused.stderr.replace("\n", "")
+    assert f"{path}:1:1: missing 'source'; add the table or view to anonymize" in refused.stderr.replace("\n", "")
 
 
 _ONE_NANOSECOND = [0, 1, 0, 1]

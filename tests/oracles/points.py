@@ -68,7 +68,7 @@ class Points:
 
 
 def read(text: str) -> Cell | None:
-    """A label as it stands in a release."""
+    """A label as it is in a release."""
     if text == "*":
         return None
     found = re.fullmatch(r"\[(\S+), (\S+)\) x \[(\S+), (\S+)\)", text)

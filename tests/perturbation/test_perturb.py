@@ -269,7 +269,7 @@ def test_untrue_everywhere_it_is_said(database: Database) -> None:
     assert result.verdict == "perturbed"
     assert result.to_dict()["truthful"] is False
     assert "values of age are untrue" in result.message
-    assert any("no requirement such as k-anonymity is claimed" in note for note in result.notes)
+    assert any("this release is not" in note for note in result.notes)
     ((text,),) = database.connection.execute("SELECT manifest FROM kanon_sql_manifest").fetchall()
     manifest = json.loads(text)
     assert manifest["truthful"] is False
@@ -307,7 +307,7 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
         lambda: kanon_sql.anonymize(database.engine, invariant),
         lambda: kanon_sql.cloak(database.engine, cloaked),
     ):
-        with pytest.raises(SpecError, match="its values are untrue"):
+        with pytest.raises(SpecError, match="its values are perturbed and its"):
             judge()
     kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict({**asked, "source": "people", "release": "masked"}))
     assert kanon_sql.check(database.engine, own, "masked").passed, "a true release has taken its place"
@@ -368,8 +368,8 @@ def test_no_figures_of_few_values(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"privacy": [{"k_anonymity": 5}]}, "is never called k-anonymous"),
-        ({"quasi_identifiers": {"age": {}}}, "is never called k-anonymous"),
+        ({"privacy": [{"k_anonymity": 5}]}, "perturbed values are not true, so their release is"),
+        ({"quasi_identifiers": {"age": {}}}, "perturbed values are not true, so their release is"),
         ({"perturb": {}}, "expected at least one column"),
         ({"perturb": {"age": {}}}, "expected one of {noise: 0.1}"),
         ({"perturb": {"age": {"noise": 0.1, "swap": 0.1}}}, "one method per column"),
@@ -380,7 +380,7 @@ def test_no_figures_of_few_values(database: Database) -> None:
         ({"perturb": {"age": {"pram": {"matrix": {"a": {"a": 1}}}}}}, "2 to 200 categories"),
         ({"perturb": {"age": {"pram": {"matrix": {"a": {"a": 0.5}, "b": {"b": 1}}}}}}, "category 1 do not add up to 1"),
         ({"perturb": {"age": {"pram": {"matrix": {"a": {"c": 1}, "b": {"b": 1}}}}}}, "a category that has no row"),
-        ({"keep": ["age"]}, "under perturb already"),
+        ({"keep": ["age"]}, "the column is already under perturb"),
         ({"keep": ["id"]}, "never released"),
         ({"linkage": {"columns": ["pay"]}}, "is not released"),
         ({"release": "people"}, "would replace it"),
@@ -395,8 +395,8 @@ def test_refused_when_read(changes: dict[str, Any], words: str) -> None:
 def test_a_spec_of_anonymization_refuses_untrue_values() -> None:
     """Also where the quasi-identifiers themselves would be untrue."""
     (said,) = refusals(perturb={"age": {"noise": 0.1}})
-    assert said.startswith("perturb: what noise, swapping or PRAM makes of values is untrue")
-    assert "never called k-anonymous" in said
+    assert said.startswith("perturb: perturbed values are not true")
+    assert "perturbed values are not true, so their release is" in said
 
 
 def test_categories_are_in_no_message_and_no_manifest(database: Database) -> None:
@@ -427,7 +427,7 @@ def test_categories_are_in_no_message_and_no_manifest(database: Database) -> Non
             "3 different values in 40 rows|2 different values in 40 rows",
         ),
         ({"key": "pay", "perturb": {"age": {"noise": 0.1}}}, "whose text depends on the database"),
-        ({"key_variable": "KANON_UNSET", "perturb": {"age": {"noise": 0.1}}}, "holds no key"),
+        ({"key_variable": "KANON_UNSET", "perturb": {"age": {"noise": 0.1}}}, "does not hold a key"),
     ],
 )
 def test_refused_when_the_table_is_looked_at(database: Database, changes: dict[str, Any], words: str) -> None:
@@ -493,11 +493,11 @@ def test_a_preview_writes_nothing_but_temporary_tables(clinic: Path) -> None:
     )  # fmt: skip
     with kanon_sql.connect("clinic.duckdb", read_only=True) as engine:
         assert kanon_sql.perturb(engine, spec, preview=True).verdict == "perturbed"
-        with pytest.raises(kanon_sql.SpecError, match="read-only; publishing rows has to write"):
+        with pytest.raises(kanon_sql.SpecError, match="read-only, but publishing rows needs to write"):
             kanon_sql.perturb(engine, spec)
     with (
         kanon_sql.connect("clinic.duckdb", read_only=True, scratch="inline") as engine,
-        pytest.raises(kanon_sql.SpecError, match="can make no temporary tables"),
+        pytest.raises(kanon_sql.SpecError, match="cannot create temporary tables"),
     ):
         kanon_sql.perturb(engine, spec, preview=True)
 

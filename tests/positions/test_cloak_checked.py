@@ -119,7 +119,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert kanon_sql.cloak(database.engine, spec, check=True).passed
     database._connection.execute("DELETE FROM cloaked WHERE n = (SELECT MIN(n) FROM cloaked)")
     found = kanon_sql.cloak(database.engine, spec, check=True)
-    assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec give")
+    assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec imply")
 
 
 @pytest.mark.sampled(12)
@@ -133,7 +133,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
         ("DELETE FROM cloaked", "2 labels have other rows"),
         ("INSERT INTO cloaked SELECT * FROM cloaked WHERE n = 1", "1 labels have other rows"),
         ("ALTER TABLE cloaked ADD COLUMN phone VARCHAR", r"columns that the spec does not release \(phone\); leave"),
-        ("UPDATE rows SET who = 'a'", "cloaked cannot stand: no cell has enough people"),
+        ("UPDATE rows SET who = 'a'", "cloaked cannot stand: even the coarsest cells have too few people"),
         ("DELETE FROM rows WHERE n = 1", "cloaked cannot stand: 1 row of 3 would have to be left out"),
         ("UPDATE rows SET x = 7.5, y = 7.5", "2 labels have other rows|3 labels have other rows"),
     ],
@@ -172,5 +172,5 @@ def test_what_cannot_be_checked_is_refused(database: Database) -> None:
         checked(database, release="halved")
     spec = spec_of({"depth": 1, "coarsest": 1, "neighbours": False, "widths": [], "origin": 0, "time_first": False,
                     "present": False, "wishes": False, "k": 2})  # fmt: skip
-    with pytest.raises(KanonError, match="preview shows what would be published, and check what was"):
+    with pytest.raises(KanonError, match="preview shows the next release, and check the published one"):
         kanon_sql.cloak(database.engine, spec, preview=True, check=True)

@@ -115,7 +115,7 @@ def test_what_a_spec_makes_of_it(database: Database) -> None:
     database.table("rows", TYPES, trips())
     failed = kanon_sql.cloak(database.engine, spec_of(["device"], warnings={"kept_links_rows": "error"}))
     assert (failed.passed, failed.release) == (False, None)
-    assert failed.message == "nothing was published: kept_links_rows is an error as the spec says"
+    assert failed.message == "nothing was published: kept_links_rows is an error because the spec says so"
     assert "cloaked" not in database.tables()
     strict = kanon_sql.cloak(database.engine, spec_of(["device"]), fail_on_warning=True)
     assert strict.message == "nothing was published: kept_links_rows is an error with --fail-on-warning"

@@ -155,7 +155,7 @@ def test_pitfall_22_trailing_spaces_are_part_of_a_value(database: Database) -> N
 def labelled(
     database: Database, kind: str, values: Sequence[Any], hierarchy: dict[str, Any], level: int
 ) -> list[tuple[Any, Any]]:
-    """Every value with its label at a level of the hierarchy, as it stands in a release."""
+    """Every value with its label at a level of the hierarchy, as it is in a release."""
     database.table("people", {"q": kind, "serial": "INTEGER"}, list(zip(values, range(len(values)), strict=True)))
     pinned = {**hierarchy, "minimum_level": level, "maximum_level": level}
     spec = spec_of({"q": pinned}, [k(1)], keep=["serial"])

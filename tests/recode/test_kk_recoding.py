@@ -338,7 +338,7 @@ def test_a_label_of_two_meanings_is_refused(database: Database) -> None:
 
 
 def test_audits_for_sqlmesh_refuse_it(visits: Database) -> None:
-    with pytest.raises(SpecError, match=r"\(3,3\)-anonymity is more than one query can check"):
+    with pytest.raises(SpecError, match=r"\(3,3\)-anonymity needs more than one query"):
         audits(visits.engine, spec(), "visits")
 
 

@@ -388,7 +388,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": {"method": "cells", "start": "top"}}, "recoding.start: only the methods local and kk take it"),
         (
             {"quasi_identifiers": {"age": {"intervals": [5], "minimum_level": 1}}},
-            "quasi_identifiers.age.minimum_level: recoding.ranges releases ranges of its values, not levels",
+            "quasi_identifiers.age.minimum_level: recoding.ranges releases this column as ranges, not levels",
         ),
     ],
 )

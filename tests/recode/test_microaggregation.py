@@ -427,7 +427,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
     plan = kanon_sql.plan(people.engine, asked, details=True, compare_recoding="local")
     result = kanon_sql.anonymize(people.engine, asked, details=True)
     assert plan.recoding == result.recoding
-    assert "local:fast instead was not tried: what the numbers of the plan lose is a share of squares" in plan.notes[-1]
+    assert "local:fast was not tried: the loss of aggregated numbers is a share of squares" in plan.notes[-1]
     assert kanon_sql.check(people.engine, asked).passed
     assert "Micro-aggregation: numbers are replaced by the mean" in kanon_sql.html_report(result)
     assert "the median of the class" in kanon_sql.html_report(result)
@@ -497,7 +497,7 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 
 
 def test_a_lower_bound_is_refused(people: Database) -> None:
-    with pytest.raises(UnsupportedError, match="numbers of microaggregation are no labels of hierarchies"):
+    with pytest.raises(UnsupportedError, match="numbers of microaggregation are not hierarchy labels"):
         kanon_sql.plan(people.engine, spec(TWO), bound=True)
 
 

@@ -439,9 +439,10 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
         (
             {"recoding": {"variant": "strict"}},
-            "recoding.variant: full_domain searches as 'search' says; only the methods local, cells, kk, mondrian and",
+            "recoding.variant: full_domain is configured under 'search'; only the methods local, cells, kk, mondrian "
+            "and",
         ),
-        ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
+        ({"ledger": "releases"}, "ledger: a ledger recomputes earlier releases from one level per column"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),
         (
             {"quasi_identifiers": {"age": {"intervals": [5], "maximum_level": 1}}},
@@ -456,7 +457,7 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 
 
 def test_a_lower_bound_and_a_population_are_refused(people: Database) -> None:
-    with pytest.raises(UnsupportedError, match="ranges of mondrian are no labels of hierarchies"):
+    with pytest.raises(UnsupportedError, match="ranges of mondrian are not hierarchy labels"):
         kanon_sql.plan(people.engine, spec(TWO), bound=True)
     with pytest.raises(UnsupportedError, match="counts the classes of the source alone"):
         kanon_sql.plan(people.engine, spec(TWO, privacy=[{"k_map": {"population": "people", "k": 2}}]))

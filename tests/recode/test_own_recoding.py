@@ -199,11 +199,11 @@ def test_what_it_cannot_be_asked_for(recoding: Any, said: str) -> None:
 def test_refusals_name_it(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="buckets releases ranges of the values, not levels; leave maximum_level out"):
         spec(2, quasi_identifiers={"age": {"intervals": [10], "maximum_level": 1}})
-    with pytest.raises(SpecError, match="recoding: buckets makes labels of the values that occur"):
+    with pytest.raises(SpecError, match="recoding: buckets makes ranges that end at values of the data"):
         spec(2, quasi_identifiers={"age": {"intervals": [10], "as": "midpoint"}})
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT i % 8 AS age, i % 3 AS size FROM range(40) AS t(i)")
-        with pytest.raises(UnsupportedError, match="the ranges of buckets are no labels of hierarchies"):
+        with pytest.raises(UnsupportedError, match="the ranges of buckets are not hierarchy labels"):
             kanon_sql.plan(connection, spec(2), bound=True)
 
 

@@ -283,10 +283,13 @@ def test_what_needs_a_level_for_all_rows_is_refused_with_the_reason(visits: Data
     for run, reason in [
         (
             lambda: kanon_sql.plan(visits.engine, spec(), explain=True),
-            "labels differ by class, or their levels by value",
+            "labels differ by class or value",
         ),
-        (lambda: kanon_sql.plan(visits.engine, spec(), all_minimal=True), "no node of a lattice is chosen"),
-        (lambda: kanon_sql.render(spec(), "duckdb"), "each round of such a recoding depends on what the data"),
+        (lambda: kanon_sql.plan(visits.engine, spec(), all_minimal=True), "no chosen lattice node"),
+        (
+            lambda: kanon_sql.render(spec(), "duckdb"),
+            "each round of such a recoding depends on the results of the round",
+        ),
         (lambda: dbt(visits.engine, spec(), tmp_path), "one level per column"),
     ]:
         with pytest.raises(UnsupportedError, match=reason):
@@ -299,12 +302,11 @@ def test_dbt_writes_levels_alone_and_says_what_to_do(visits: Database, tmp_path:
     with pytest.raises(UnsupportedError) as error:
         dbt(visits.engine, spec(recoding=recoding), tmp_path)
     assert str(error.value) == (
-        f"dbt: its models apply one level per column, and with recoding: {recoding} the labels of a row are those of "
-        "its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can declare "
-        "it as a source); use recoding: full_domain"
+        f"dbt: its models apply one level per column, but with recoding: {recoding} labels depend on the class "
+        "(publish such a release with kanon-sql anonymize, and declare it as a dbt source); use recoding: full_domain"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["dbt_project.yml"]
-    with pytest.raises(SpecError, match=r"recoding\.save_as: the model that is written is the recoding"):
+    with pytest.raises(SpecError, match=r"recoding\.save_as: the dbt model itself is the recoding"):
         dbt(visits.engine, spec(recoding={"save_as": "learned"}), tmp_path)
 
 
@@ -337,8 +339,8 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
             "recoding.variant: unknown variant; expected one of fast, best, searched, minimum, strict",
         ),
         ({"recoding": {"method": "local", "begin": "both"}}, "recoding.begin: unknown key"),
-        ({"recoding": {"variant": "fast"}}, "recoding.variant: full_domain searches as 'search' says"),
-        ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
+        ({"recoding": {"variant": "fast"}}, "recoding.variant: full_domain is configured under 'search'"),
+        ({"ledger": "releases"}, "ledger: a ledger recomputes earlier releases from one level per column"),
         ({"search": {"algorithm": "k_optimize"}}, "search.algorithm: k_optimize cuts the domains"),
     ],
 )

@@ -210,10 +210,14 @@ def test_a_row_that_stands_twice_is_refused(database: Database, folder: Path) ->
             "full_domain needs one parent for each value, and subtree alone",
         ),
         ({"file": "x.csv"}, {"recoding": "local"}, "use recoding: subtree, or give each value one row"),
-        ({"file": "x.csv"}, {"recoding": {"method": "subtree", "save_as": "kept"}}, "and others would choose others"),
+        (
+            {"file": "x.csv"},
+            {"recoding": {"method": "subtree", "save_as": "kept"}},
+            "so the choice may not fit new rows",
+        ),
         ({"file": "x.csv"}, {"recoding": {"method": "subtree", "ranges": ["q"]}}, "which have no parents; leave"),
-        ({"prefix": [1]}, {}, "a value has several parents in a 'file' or a 'table', a row for each"),
-        ({}, {}, "a value has several parents in a 'file' or a 'table', a row for each"),
+        ({"prefix": [1]}, {}, "several parents are possible only in a 'file' or a 'table', with one row per parent;"),
+        ({}, {}, "several parents are possible only in a 'file' or a 'table', with one row per parent;"),
     ],
 )
 def test_what_a_spec_cannot_ask_for(column: dict[str, Any], changes: dict[str, Any], said: str) -> None:
@@ -230,7 +234,9 @@ def test_other_verbs(database: Database) -> None:
     assert kanon_sql.check(database.engine, spec).passed
     with pytest.raises(UnsupportedError, match="the parents of zip were chosen by the rows that were released"):
         kanon_sql.audit(database.engine, spec, "people_release", attacks=["consistency"])
-    with pytest.raises(UnsupportedError, match="a value with several parents has one of them only once it is chosen"):
+    with pytest.raises(
+        UnsupportedError, match="the parent of a value with several parents is not known before the run"
+    ):
         kanon_sql.plan(database.engine, spec, bound=True)
     runs = kanon_sql.compare(database.engine, {"zips": spec}, recodings=["subtree", "full_domain", "local"]).runs
     assert [run.passed for run in runs] == [True, False, False]

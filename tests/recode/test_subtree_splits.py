@@ -372,7 +372,7 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     assert [run.recoding for run in runs] == ["subtree:top_down", "subtree:top_down:ranges=hours"]
     with pytest.raises(UnsupportedError, match="labels of hierarchies alone"):
         kanon_sql.audit(records.engine, spec, "people_release", attacks=["downcoding"])
-    with pytest.raises(UnsupportedError, match="are no labels of hierarchies"):
+    with pytest.raises(UnsupportedError, match="are not hierarchy labels"):
         kanon_sql.plan(records.engine, spec, bound=True)
 
 
@@ -381,19 +381,19 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     [
         (
             {"recoding": {"method": "subtree", "variant": "bottom_up", "ranges": ["hours"]}},
-            "recoding.ranges: bottom_up generalizes along hierarchies that are given, and finds no ranges",
+            "recoding.ranges: bottom_up generalizes along the given hierarchies and builds no ranges",
         ),
         (
             {"recoding": {"method": "subtree", "ranges": ["class"]}},
             "recoding.ranges[0]: 'class' is no quasi-identifier",
         ),
-        ({"recoding": {"method": "subtree", "ranges": ["hours"], "save_as": "kept"}}, "the classes of recoding.ranges"),
+        ({"recoding": {"method": "subtree", "ranges": ["hours"], "save_as": "kept"}}, "the ranges of recoding.ranges"),
         (
             {
                 "quasi_identifiers": {"hours": {"minimum_level": 1}},
                 "recoding": {"method": "subtree", "ranges": ["hours"]},
             },
-            "recoding.ranges releases ranges of its values, not levels; leave minimum_level out",
+            "recoding.ranges releases this column as ranges, not levels; leave minimum_level out",
         ),
         (
             {"recoding": {"method": "cells", "ranges": ["hours"]}},

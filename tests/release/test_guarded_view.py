@@ -390,11 +390,14 @@ def test_a_spec_says_that_the_risk_is_accepted(release: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"source": {"query": "SELECT * FROM people"}}, "source: a guarded view reads a table or view"),
-        ({"ledger": {"table": "seen"}}, "ledger: a ledger compares releases that stay as they are"),
+        ({"source": {"query": "SELECT * FROM people"}}, "source: a guarded view needs a table or view"),
+        ({"ledger": {"table": "seen"}}, "ledger: a ledger compares unchanging releases"),
         ({"recoding": "local"}, "recoding: a view has one level per column"),
-        ({"recoding": {"save_as": "kept"}}, "recoding: a view is its own recoding"),
-        ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}}, "search: a view has levels"),
+        ({"recoding": {"save_as": "kept"}}, "recoding: a view already applies the recoding"),
+        (
+            {"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}},
+            "search: a view needs fixed levels",
+        ),
         ({"suppression": {"max_rows": 3, "style": "mask"}}, "suppression.style: in a view, masked rows"),
         ({"quasi_identifiers": {"city": {"table": "regions"}}}, "quasi_identifiers.city.table: in a guarded view"),
         ({"quasi_identifiers": {"age": {"sql": ["x / 10"]}}}, "quasi_identifiers.age.sql: in a guarded view"),
@@ -402,7 +405,7 @@ def test_a_spec_says_that_the_risk_is_accepted(release: str, says: str) -> None:
             {"quasi_identifiers": {"age": {"intervals": [5], "as": "bounds"}}},
             "quasi_identifiers.age.as: in a guarded view",
         ),
-        ({"steps": {"columns": {"age": {"round": 5}}}}, "steps: a view has no steps"),
+        ({"steps": {"columns": {"age": {"round": 5}}}}, "steps: a view has no release steps"),
     ],
 )
 def test_what_follows_from_the_rows_at_hand_is_refused(changes: dict[str, Any], says: str) -> None:

@@ -328,7 +328,7 @@ def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pyte
     ledger = {"table": "ledger", "on_conflict": "coarsen"}
     none = kanon_sql.anonymize(database.engine, asked("r2", ledger=ledger))
     assert not none.passed
-    assert "of the generalizations at or above earlier levels none is safe" in none.message
+    assert "none of the generalizations at or above earlier levels is safe" in none.message
     monkeypatch.setattr("kanon_sql.verbs.anonymize.MOST_COMPARED", 1)
     some = kanon_sql.anonymize(database.engine, asked("r2", ledger=ledger))
     assert not some.passed

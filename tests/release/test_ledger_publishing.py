@@ -146,15 +146,15 @@ CANNOT_HAVE: list[tuple[dict[str, Any], str]] = [
     ({"privacy": [{"t_closeness": BY_PREFIX}]}, "hierarchy: a ledger holds no values"),
     (
         {"privacy": [{"k_map": {"population": "everybody", "k": 2}}]},
-        "population: with a ledger, releases are judged by their joint classes",
+        "population: a ledger judges releases by their joint classes",
     ),
     (
         {"privacy": [{"delta_presence": {"population": "everybody", "delta_max": 0.5}}]},
-        "population: with a ledger, releases are judged by their joint classes",
+        "population: a ledger judges releases by their joint classes",
     ),
     (
         {"search": {"algorithm": "k_optimize"}},
-        "k_optimize makes intervals of the values at hand, which a ledger cannot make again",
+        "k_optimize derives its intervals from the data, which a ledger cannot recompute",
     ),
 ]  # fmt: skip
 

@@ -62,7 +62,7 @@ def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
     visits(connection, 2, "aabbbc")  # two more of a are too few; three of b are enough; c has three that are all new
     result = kanon_sql.refresh(engine, spec())
     assert released(connection) == {"aa*": 4, "bb*": 7, "cc*": 3}
-    assert result.message == "added 6 rows, verified by themselves for 3-anonymity; 2 rows wait"
+    assert result.message == "added 6 rows, verified separately for 3-anonymity; 2 rows wait"
     assert result.refresh is not None
     assert result.refresh["added_classes"] == {"count": 2, "smallest": 3, "average": 3.0, "largest": 3}
     assert result.refresh["added_achieved"]["k_anonymity"]["k"] == 3
@@ -329,15 +329,15 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"privacy": [{"t_closeness": {"attribute": "disease", "t": 0.5}}]}, "changes as the table grows"),
+        ({"privacy": [{"t_closeness": {"attribute": "disease", "t": 0.5}}]}, "a table that grows"),
         ({"recoding": "local"}, "use recoding: full_domain"),
         ({"recoding": {"save_as": "learned"}}, "leave 'save_as' out"),
         ({"suppression": {"max_share": 0.1, "style": "mask"}}, "use style: drop"),
         ({"ledger": "ledger"}, "leave it out"),
         ({"state": None}, "increments need a state"),
-        ({"release": None}, "a state belongs to a release that is a table"),
-        ({"release": {"file": "out.parquet"}}, "a state belongs to a release that is a table"),
-        ({"keep": ["day"]}, "says when a row came"),
+        ({"release": None}, "a state needs a release that is a table"),
+        ({"release": {"file": "out.parquet"}}, "a state needs a release that is a table"),
+        ({"keep": ["day"]}, "shows when a row was added"),
         ({"state": {"scheme": "x"}}, "did you mean 'schema'"),
         ({"state": {}}, "missing 'schema'"),
         ({"increments": {"on_drift": "ignore"}}, "hold, coarsen, research"),
@@ -346,9 +346,9 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
         ({"quasi_identifiers": {"zip": {"as": "number", "maximum_level": 0}}}, "labels, which are text"),
         ({"quasi_identifiers": {"zip": {"intervals": [10], "as": "bounds"}}}, "labels, which are text"),
         ({"quasi_identifiers": {"zip": {"intervals": [10], "as": "midpoint"}}}, "labels, which are text"),
-        ({"steps": {"columns": {"zip": {"round": 1}}}}, "do them in a view"),
-        ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}}]}, "leave the columns out"),
-        ({"privacy": [{"k_anonymity": {"column": "disease", "default": 3}}]}, "the same for every day"),
+        ({"steps": {"columns": {"zip": {"round": 1}}}}, "apply them in a view"),
+        ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}}]}, "leave this list out"),
+        ({"privacy": [{"k_anonymity": {"column": "disease", "default": 3}}]}, "k must be a fixed number"),
         ({"privacy": [GRASSBERGER]}, "by its own values"),
     ],
 )  # fmt: skip
@@ -375,7 +375,7 @@ def test_a_spec_with_a_state_reads_back() -> None:
     [
         ({"inserted": "visits"}, "batch: missing"),
         ({"deleted": "visits"}, "batch: missing"),
-        ({"batch": "x"}, "known by it"),
+        ({"batch": "x"}, "the watermark already identifies the rows"),
         ({"deleted": "SELECT 1 AS zip", "batch": "x"}, "has no column 'disease'"),
         ({"inserted": "SELECT 'a' AS zip", "batch": "x"}, "lack the column 'disease'"),
         ({"inserted": "nowhere", "batch": "x"}, "there is no table or view 'nowhere'"),
@@ -390,9 +390,9 @@ def test_options_that_say_too_little(engine: Engine, options: dict[str, Any], to
 def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     with pytest.raises(SpecError, match="state: missing"):
         kanon_sql.refresh(engine, spec(state=None, increments=None))
-    with pytest.raises(SpecError, match="nothing tells which rows are new"):
+    with pytest.raises(SpecError, match="new rows cannot be identified"):
         kanon_sql.refresh(engine, spec(increments=None))
-    with pytest.raises(SpecError, match="kanon-sql anonymize begins it"):
+    with pytest.raises(SpecError, match="create it with kanon-sql anonymize and the same spec"):
         kanon_sql.refresh(engine, spec(release="other_release"))
     with pytest.raises(SpecError, match="begun with other quasi-identifiers"):
         kanon_sql.refresh(engine, spec(privacy=[{"k_anonymity": {"k": 2}}]))
@@ -401,7 +401,7 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
     for changes in ({"state": None, "increments": None}, {"state": "elsewhere"}):  # whatever the spec says of it
         with pytest.raises(SpecError, match="clean --state --schema kanon_state"):
             kanon_sql.anonymize(engine, spec(**changes))
-    with pytest.raises(SpecError, match="leave the state out to apply"):
+    with pytest.raises(SpecError, match="leave the state out"):
         kanon_sql.apply(engine, spec(), "learned")
     with pytest.raises(SpecError, match="the source has no column 'when'"):
         kanon_sql.anonymize(engine, spec(release="other_release", increments={"watermark": "when"}))
@@ -533,7 +533,7 @@ def test_states_are_listed_and_dropped(connection: duckdb.DuckDBPyConnection, en
     assert tables == [("kanon_sql_state",)]
     check = next(item for item in doctor(engine).checks if item.key == "states")
     assert check.detail == "none is recorded in the schema kanon_state"
-    with pytest.raises(SpecError, match="kanon-sql anonymize begins it"):
+    with pytest.raises(SpecError, match="create it with kanon-sql anonymize and the same spec"):
         kanon_sql.refresh(engine, spec())
 
 
@@ -559,7 +559,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert data["message"] == "nothing was changed: there are no new rows"
     ran = run("release", "refresh", *base, "--deleted", "visits", "--batch", "x", "--format", "json", "-q")
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(ran.stdout))
-    assert "would vanish" in refused(run("release", "refresh", "growing.json"), 2)
+    assert "a release in :memory: is lost when this process" in refused(run("release", "refresh", "growing.json"), 2)
     listed = run("clean", "-d", "clinic.duckdb", "--state", "--format", "json", "-q")
     assert [item["state"] for item in json.loads(listed.stdout)["objects"]] == ["state of a release"]
 

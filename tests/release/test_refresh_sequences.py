@@ -438,7 +438,7 @@ def levels_of_persons(
         result = kanon_sql.refresh(clinic.engine, clinic.spec, **options)  # type: ignore[arg-type]
         assert result.node is not None
         assert result.refresh is not None
-        satisfying = "few enough wait and what is released satisfy, and the levels are kept"
+        satisfying = "few enough rows wait and the release satisfy the requirements, and the levels are kept"
         assert any(satisfying in note for note in result.notes) == (result.refresh["levels"] == "kept")
         return dict(result.node), result.refresh["added"]
     finally:

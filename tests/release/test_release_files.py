@@ -234,7 +234,7 @@ def test_only_a_file_of_ours_is_replaced(cwd: Path) -> None:
 
 def test_the_source_is_never_replaced(cwd: Path) -> None:
     before = Path("people.csv").read_bytes()
-    with pytest.raises(SpecError, match="the release is the source's file"):
+    with pytest.raises(SpecError, match="the release would replace the source file"):
         publish(release={"file": "people.csv"})
     for link, make in (("link.csv", os.symlink), ("hard.csv", os.link)):
         make("people.csv", link)
@@ -292,11 +292,11 @@ def test_other_engines_refuse_and_say_why(cwd: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"ledger": "releases"}, "a ledger compares releases that are tables of one database"),
-        ({"recoding": {"save_as": "kept"}}, "recoding.save_as is a table beside the release"),
+        ({"ledger": "releases"}, "a ledger compares tables of one database"),
+        ({"recoding": {"save_as": "kept"}}, "recoding.save_as is a table in the release's schema"),
         (
             {"unit": "person", "privacy": [{"m_invariance": {"attribute": "dx", "m": 2, "history": "h"}}]},
-            "m_invariance remembers its releases in tables",
+            "m_invariance keeps a history in",
         ),
         (
             {
@@ -305,7 +305,7 @@ def test_other_engines_refuse_and_say_why(cwd: Path) -> None:
                     {"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"age": 1, "zip": 1}}}
                 ],
             },
-            "differential_privacy remembers its releases in tables",
+            "differential_privacy keeps a history in",
         ),
         ({"release": {"file": "out.txt"}}, r"expected a name that ends in .parquet or .csv"),
         ({"release": {"file": ".csv"}}, r"expected a name that ends in .parquet or .csv"),

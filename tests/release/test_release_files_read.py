@@ -26,7 +26,7 @@ def test_check_risk_and_audit_read_the_file(cwd: Path) -> None:
         kanon_sql.check(db, spec_of())
     assert kanon_sql.plan(db, spec_of()).release == "out.csv"
     measured = kanon_sql.risk(db, spec_of())
-    assert measured.notes[0].startswith("the release 'out.csv' is not there, so the source was measured")
+    assert measured.notes[0].startswith("there is no release 'out.csv' yet, so the source was measured")
     publish()
     sizes = Counter(line[:2] for line in rows_of("out.csv").elements())
     checked = kanon_sql.check(db, spec_of())
@@ -104,7 +104,7 @@ def test_files_need_no_database(cwd: Path) -> None:
     assert page.exit_code == 0
     assert "out.parquet" in page.stdout
     kept = run("anonymize", spec, "--manifest", "none")
-    assert (kept.exit_code, "by which a later run knows" in kept.stderr) == (2, True)
+    assert (kept.exit_code, "so that a later run" in kept.stderr) == (2, True)
     missing = run("anonymize", spec, "-d", "none.duckdb")
     assert (missing.exit_code, os.path.exists("none.duckdb")) == (3, False)
     table = written()

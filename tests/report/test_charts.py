@@ -161,7 +161,7 @@ def test_an_interactive_page_without_its_package(
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert 'pip install ".[report]"' in refused(run("report", tmp_path / "run.json", "--interactive-charts"), 2)
     only = run("report", tmp_path / "run.json", "--interactive-charts", "--pictures", tmp_path / "x")
-    assert "is for a page" in refused(only, 2)
+    assert "--interactive-charts needs a page" in refused(only, 2)
 
 
 def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypat
     (tmp_path / "spec.yml").write_text(CLOSE)
     assert run("anonymize", "spec.yml", "-d", "clinic.duckdb", "-q").exit_code == 0
     (manifest,) = tmp_path.glob("*.manifest.json")
-    assert "no numbers to draw" in refused(run("report", manifest, "--interactive-charts", "-o", "page.html"), 2)
+    assert "no figures to draw" in refused(run("report", manifest, "--interactive-charts", "-o", "page.html"), 2)
     assert not Path("page.html").exists()
 
 
@@ -178,7 +178,7 @@ def test_distributions_are_for_something_that_shows_them(tmp_path: Path) -> None
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(CLOSE)
     arguments = ["plan", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--show", "distributions", "-q"]
-    assert "--show distributions is for --output PATH.html and --format json" in refused(run(*arguments), 2)
+    assert "--show distributions needs --output PATH.html or --format json" in refused(run(*arguments), 2)
     result = run(*arguments, "--format", "json", "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert [item["name"] for item in json.loads(result.stdout)["details"]["distributions"]] == [

@@ -137,6 +137,6 @@ def test_a_table_without_rows_and_a_name_with_a_line_break(tmp_path: Path, form:
     (tmp_path / "spec.yml").write_text(json.dumps({**spec, "identifiers": ["x"]}))
     result = CliRunner().invoke(app, ["check", str(tmp_path / "spec.yml"), "-d", str(database), "--format", form])
     assert result.exit_code == 0, result.output
-    assert "has no rows: no person is in it" in result.stdout or form == "junit"
+    assert "has no rows" in result.stdout or form == "junit"
     if form == "junit":
         assert ElementTree.fromstring(result.stdout.encode()).attrib["failures"] == "0"

@@ -230,7 +230,7 @@ def test_a_run_without_details_has_the_sizes_of_its_classes(reported: Path) -> N
     assert "<svg" not in page
     assert "quasi-identifier" in page
     result = run("report", "-q", write(reported / "bare.json", data), "--pictures", reported / "none")
-    assert "no numbers to draw" in refused(result, 2)
+    assert "no figures to draw" in refused(result, 2)
 
 
 def test_what_it_does_not_know_becomes_tables() -> None:
@@ -293,11 +293,11 @@ def test_png_without_its_package(reported: Path, tmp_path: Path, monkeypatch: py
     ("arguments", "message"),
     [
         (["nothing.json"], "no such file"),
-        (["0badc0de"], "also name the database"),
-        (["broken.json"], "not a readable file of JSON"),
+        (["0badc0de"], "also give the database"),
+        (["broken.json"], "not a readable JSON file"),
         (["list.json"], "expected the JSON of a result"),
         (["damaged.json"], "damaged at node.age"),
-        (["good.json", "--picture-format", "png"], "is for --pictures"),
+        (["good.json", "--picture-format", "png"], "--picture-format needs --pictures"),
         (["good.json", "--pictures", "x", "--picture-format", "gif"], "expected svg or png"),
         (["good.json", "-o", "nowhere/x.html"], "existing directory"),
         (["0badc0de", "-d", "clinic.duckdb"], "no release of the run 0badc0de"),
@@ -323,7 +323,7 @@ def test_a_report_path_is_refused_before_the_run(reported: Path) -> None:
         result = run(verb, spec, "-d", reported / "clinic.duckdb", "-o", reported / "no" / "x.html")
         assert "existing directory" in refused(result, 2)
     result = run("pipeline", "estimate", spec, "-d", reported / "clinic.duckdb", "-o", reported / "x.html")
-    assert "this verb writes no HTML report" in refused(result, 2)
+    assert "this command writes no HTML report" in refused(result, 2)
 
 
 def test_a_notebook_shows_a_fragment(database: Any) -> None:

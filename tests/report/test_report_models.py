@@ -134,7 +134,7 @@ def test_every_k_is_a_k(people: Any, privacy: dict[str, Any]) -> None:
     assert 3 in {item.low for item in found.tables[0].sizes}
     assert found.tables[-1].risk is not None
     assert found.tables[-1].risk.above == 0
-    with pytest.raises(SpecError, match="has a k of its own"):
+    with pytest.raises(SpecError, match="has its own k, which --k does not change"):
         with_k(spec_of(privacy=[{"k_anonymity": 2}, privacy]), 5)
 
 

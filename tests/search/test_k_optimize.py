@@ -479,9 +479,9 @@ def test_the_spec_refuses_what_it_cannot_do(database: Database) -> None:
     for metric in METRICS.keys() - {"loss", "discernibility"}:
         with pytest.raises(SpecError, match=r"search\.metric: k_optimize needs a metric"):
             planned({"q": None}, search={**of, "metric": metric})
-    with pytest.raises(SpecError, match=r"search\.prefer: k_optimize chooses by the metric alone"):
+    with pytest.raises(SpecError, match=r"search\.prefer: k_optimize chooses by the metric only; leave 'prefer' out"):
         planned({"q": None}, search={**of, "prefer": "maximum_distribution"})
-    with pytest.raises(SpecError, match=r"search\.cuts: the algorithm \w+ does not take it, only k_optimize"):
+    with pytest.raises(SpecError, match=r"search\.cuts: the algorithm \w+ does not use this option, only k_optimize"):
         planned({"q": None}, search={"cuts": 3})
     for limit in ({"minimum_level": 1}, {"maximum_level": 1}):
         with pytest.raises(SpecError, match="chooses intervals of the values, not levels"):
@@ -522,7 +522,7 @@ def test_requirements_that_merging_breaks_are_refused(
 
 def test_levels_cannot_be_explained(database: Database) -> None:
     database.table("people", {"q": "INTEGER"}, [[1], [1]])
-    with pytest.raises(UnsupportedError, match="only a lattice can be explained"):
+    with pytest.raises(UnsupportedError, match="searches partitions, not lattice nodes"):
         kanon_sql.plan(database.engine, planned({"q": None}), explain=True)
 
 

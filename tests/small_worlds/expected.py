@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it stands.
+    """A table as it is.
 
     Attributes:
         rows: its rows.
@@ -72,7 +72,7 @@ class Table:
 def tables_as_they_stand(
     asked: Asked, tables: Tables, rows: Rows, original: Rows, population: Rows, worlds: Sequence[int]
 ) -> list[Table]:
-    """What every world's table is worth, as it stands in ``rows``."""
+    """What every world's table is worth, as it is in ``rows``."""
     classes = rows.classes(asked.columns)
     sizes, total = classes.rows(), rows.sizes()
     count = counted(classes.world, rows.worlds)

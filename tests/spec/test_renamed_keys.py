@@ -116,7 +116,7 @@ def test_a_spec_of_another_kind_names_the_verb_that_reads_it(kind: str) -> None:
             with pytest.raises(SpecError) as caught:
                 reader.parse(text, "s.yml")
             [problem] = caught.value.problems
-            assert str(problem) == f"s.yml:2:7: kind: expected {other}, got {kind}; {verb} reads a spec of this kind"
+            assert str(problem) == f"s.yml:2:7: kind: expected {other}, got {kind}; run this spec with {verb}"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,9 @@ def test_a_spec_of_another_kind_names_the_verb_that_reads_it(kind: str) -> None:
 )
 def test_its_keys_name_the_kind_and_the_verb_too(kind: str, reader: type[Spec | TableSpec | CloakSpec]) -> None:
     _, rest, verb = OF_KINDS[kind]
-    with pytest.raises(SpecError, match=f"the key belongs into a spec of kind: {kind}, which {verb} reads"):
+    with pytest.raises(
+        SpecError, match=f"this key belongs in a spec of kind: {kind}, for {verb}; leave it out, or move it there"
+    ):
         reader.parse(HEAD + rest)
 
 
@@ -150,7 +152,7 @@ def test_a_spec_without_a_kind_is_one_of_a_release() -> None:
             with pytest.raises(SpecError) as caught:
                 model.parse(HEAD + rest, "s.yml")
             [problem] = caught.value.problems
-            assert problem.message == f"missing 'kind': what the spec is of; write kind: {kind}"
+            assert problem.message == f"missing 'kind': the kind of spec; write kind: {kind}"
     assert problems(f"version: 1\nkind: tabel\nsource: visits\n{TAIL}") == [
         "2:7: kind: unknown kind of spec; did you mean 'table'?"
     ]

@@ -43,8 +43,8 @@ def test_a_column_has_one_role(first: str, second: str) -> None:
 
 def test_the_same_name_in_two_roles_is_placed() -> None:
     assert problems(HEAD + TAIL + "sensitive: [dx]\nkeep: [dx, age]\n") == [
-        "6:8: keep[0]: column 'dx' is also under sensitive; a column has one role",
-        "6:12: keep[1]: column 'age' is also under quasi_identifiers; a column has one role",
+        "6:8: keep[0]: column 'dx' is also under sensitive; give each column one role",
+        "6:12: keep[1]: column 'age' is also under quasi_identifiers; give each column one role",
     ]
 
 
@@ -103,10 +103,13 @@ def test_requirements_of_one_attribute_list_the_same_values() -> None:
     make(**both, privacy=[{"t_closeness": close}, {"t_closeness": others}])
     assert refusals(
         **both, privacy=[{"l_diversity": disclosed}, {"l_diversity": {**listed, "allow_positive": ["flu"]}}]
-    ) == ["privacy[1].l_diversity.allow_positive: another requirement of 'dx' has another one; use one for both"]
+    ) == [
+        "privacy[1].l_diversity.allow_positive: another requirement of 'dx' has a different value; use the same "
+        "for both"
+    ]
     assert refusals(
         **both, privacy=[{"t_closeness": close}, {"t_closeness": {**others, "hierarchy": {"tree": {"a": ["flu"]}}}}]
-    ) == ["privacy[1].t_closeness.hierarchy: another requirement of 'dx' has another one; use one for both"]
+    ) == ["privacy[1].t_closeness.hierarchy: another requirement of 'dx' has a different value; use the same for both"]
 
 
 def test_requirement_values() -> None:

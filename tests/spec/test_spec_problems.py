@@ -27,7 +27,7 @@ def test_did_you_mean_at_every_depth() -> None:
     assert problems(text) == [
         "3:1: supression: unknown key; did you mean 'suppression'?",
         "5:9: quasi_identifiers.age.interval: unknown key; did you mean 'intervals'?",
-        "7:5: privacy[0].l_diversity: missing 'attribute': the sensitive attribute that it protects",
+        "7:5: privacy[0].l_diversity: missing 'attribute': the sensitive attribute to protect",
         "7:19: privacy[0].l_diversity.atribute: unknown key; did you mean 'attribute'?",
         "8:5: privacy[1].k_anonimity: unknown requirement; did you mean 'k_anonymity'?",
         "9:10: search.algoritm: unknown key; did you mean 'algorithm'?",
@@ -53,7 +53,7 @@ def test_only_random_algorithms_take_a_seed() -> None:
     assert make(search={"algorithm": "genetic"}) != make(search={"algorithm": "genetic", "seed": 1})
     for written in ("{seed: 1}", "{algorithm: optimal, seed: 0}", "{algorithm: greedy, seed: x}"):
         assert any(
-            "does not take it, only annealing and genetic" in problem
+            "does not use this option, only annealing and genetic" in problem
             for problem in problems(HEAD + TAIL + f"search: {written}\n")
         )
     assert problems(HEAD + TAIL + "search: {algorithm: genetik, seed: 1}\n") == [
@@ -76,7 +76,7 @@ def test_missing_keys() -> None:
     assert problems("release: r\n") == [
         "1:1: missing 'version': the version of this format, 1",
         "1:1: missing 'quasi_identifiers': the columns to generalize, each with its hierarchy",
-        "1:1: missing 'privacy': the requirements, such as '- k_anonymity: {k: 5}'",
+        "1:1: missing 'privacy': the privacy requirements, such as '- k_anonymity: {k: 5}'",
     ]
     assert problems("version:\nsource: v\n" + TAIL)[0].startswith("1:1: version: missing 'version'")
 
@@ -97,7 +97,7 @@ SINGLE = {
     "source number": ("version: 1\nsource: 5\n" + TAIL, "2:9: source: expected a table name, {query"),
     "two sources": (
         "version: 1\nsource: {query: q, file: f}\n" + TAIL,
-        "2:20: source.file: one source is allowed, and 'query' is given already",
+        "2:20: source.file: give one source only; 'query' is already given",
     ),
     "no source": ("version: 1\nsource: {}\n" + TAIL, "2:9: source: expected a table name, {query"),
     "empty source": (
@@ -143,20 +143,19 @@ SINGLE = {
     ),
     "share 5": (
         HEAD + TAIL + "suppression: {max_share: 5}\n",
-        "5:26: suppression.max_share: expected a share of the rows between 0 and 1, got more; write a number of rows "
-        "as max_rows",
+        "5:26: suppression.max_share: expected a share of the rows between 0 and 1; write a number of rows as max_rows",
     ),
     "share nan": (HEAD + TAIL + "suppression: {max_share: .nan}\n", "5:26: suppression.max_share: expected a share"),
     "share text": (HEAD + TAIL + "suppression: {max_share: five}\n", "5:26: suppression.max_share: expected a share"),
     "rows -1": (HEAD + TAIL + "suppression: {max_rows: -1}\n", "5:25: suppression.max_rows: expected a row count"),
     "rows 0.05": (
         HEAD + TAIL + "suppression: {max_rows: 0.05}\n",
-        "5:25: suppression.max_rows: expected a row count, a whole number of at least 0, got a number; write a share "
+        "5:25: suppression.max_rows: expected a row count, a whole number of at least 0; write a share "
         "of the rows as max_share",
     ),
     "rows and share": (
         HEAD + TAIL + "suppression: {max_rows: 1, max_share: 0.1}\n",
-        "5:28: suppression.max_share: the limit is given already, as max_rows; leave one of the two out",
+        "5:28: suppression.max_share: max_rows already sets the limit; leave one of the two out",
     ),
     "style": (
         HEAD + TAIL + "suppression: {style: msk}\n",
@@ -187,8 +186,8 @@ HIERARCHIES = {
     "{intervals: [1e-400]}": "3:37 .x.intervals[0]: expected an interval width, a number, got one",
     "{intervals: }": "3:25 .x.intervals: expected a list of interval widths, got nothing",
     "{intervals: [5], bottom: 9, top: 9}": "3:49 .x.bottom: bottom 9 is not below top 9",
-    "{prefix: [3], top: 9}": "3:38 .x.top: 'top' belongs to 'intervals'",
-    "{origin: 3}": "3:25 .x.origin: 'origin' belongs to 'intervals'",
+    "{prefix: [3], top: 9}": "3:38 .x.top: 'top' needs 'intervals'",
+    "{origin: 3}": "3:25 .x.origin: 'origin' needs 'intervals'",
     "{prefix: [3, 4]}": "3:37 .x.prefix[1]: prefixes must get shorter: 4 comes after 3",
     "{prefix: [0]}": "3:34 .x.prefix[0]: expected a prefix length, a whole number of at least 1",
     "{prefix: [2.5]}": "3:34 .x.prefix[0]: expected a prefix length, a whole number",
@@ -200,7 +199,7 @@ HIERARCHIES = {
     "{table: [a, b, c, d]}": "3:32 .x.table: expected a table name of one to three parts, got 4",
     "{sql: floor(x)}": "3:30 .x.sql: expected a list of SQL expressions, got text",
     "{sql: ['']}": "3:31 .x.sql[0]: expected an SQL expression, got empty text",
-    "{prefix: [2], dates: [day]}": "3:38 .x.dates: one kind of hierarchy is allowed, and 'prefix'",
+    "{prefix: [2], dates: [day]}": "3:38 .x.dates: a column has one kind of hierarchy, and 'prefix'",
     "{minimum_level: 1, maximum_level: 0}": "3:40 .x.minimum_level: minimum_level 1 is above max",
     "{maximum_level: 2}": "3:40 .x.maximum_level: maximum_level 2 is above the top, which is level 1",
     "{prefix: [1], minimum_level: 3}": "3:53 .x.minimum_level: minimum_level 3 is above the top",
@@ -236,14 +235,14 @@ REQUIREMENTS = {
     "k_anonymity: {k: 2.5}": "5:22 .k_anonymity.k: expected k, a whole number of at least 1, got a number",
     "k_anonymity: {k: 99999999999999999}": "5:22 .k_anonymity.k: expected k",
     "k_anonymity:": "5:5 .k_anonymity: expected {k: 5} or a whole number, or {column: wanted_k, default: 5}",
-    "k_anonymity: {}": "5:5 .k_anonymity: missing 'k': the size of the smallest class, such as 5; or a 'column'",
+    "k_anonymity: {}": "5:5 .k_anonymity: missing 'k', the size of the smallest class, such as 5; or 'column'",
     "k_anonymity": "5:5 : expected a requirement such as {k_anonymity: {k: 5}}, got text",
     "{}": "5:5 : expected one requirement per list item, got 0",
     "{k_anonymity: 2, t_closeness: {attribute: dx, t: 0}}": "5:5 : expected one requirement per list item",
     "l_diversity: {attribute: dxx, l: 2}": "5:30 .l_diversity.attribute: 'dxx' is not listed under sensitive; "
     "did you mean 'dx'?",
     "l_diversity: {attribute: 1, l: 2}": "5:30 .l_diversity.attribute: expected the name of a sensitive",
-    "l_diversity: {attribute: dx}": "5:5 .l_diversity: missing 'l': how many well-represented",
+    "l_diversity: {attribute: dx}": "5:5 .l_diversity: missing 'l': the smallest number of well-represented",
     "l_diversity: {attribute: dx, l: 0}": "5:37 .l_diversity.l: expected l, a number of at least 1, got 0",
     "l_diversity: {attribute: dx, l: 2.5}": "5:37 .l_diversity.l: expected l, a whole number for variant: di",
     "l_diversity: {attribute: dx, l: true}": "5:37 .l_diversity.l: expected l, at least 1, a number, got tr",
@@ -251,7 +250,7 @@ REQUIREMENTS = {
     "l-diversity; did you mean 'distinct'?",
     "l_diversity: {attribute: dx, l: 2, variant: recursive}": "5:5 .l_diversity: missing 'c': recursive",
     "l_diversity: {attribute: dx, l: 2, variant: recursive, c: 0}": "5:63 .l_diversity.c: expected c, above 0",
-    "l_diversity: {attribute: dx, l: 2, c: 3}": "5:40 .l_diversity.c: 'c' belongs to variant: recursive",
+    "l_diversity: {attribute: dx, l: 2, c: 3}": "5:40 .l_diversity.c: 'c' needs variant: recursive",
     "t_closeness: {attribute: dx, t: 1.1}": "5:37 .t_closeness.t: expected t between 0 and 1, got 1.1",
     "t_closeness: {attribute: dx, t: -1}": "5:37 .t_closeness.t: expected t between 0 and 1, got -1",
     "t_closeness: {attribute: dx, t: .2, reference: table}": "5:52 .t_closeness.reference: unknown ref",

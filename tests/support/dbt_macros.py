@@ -51,7 +51,7 @@ class _Returned(Exception):
 
 
 class Relation:
-    """A table of a name; prints as it stands in a query."""
+    """A table of a name; prints as it is in a query."""
 
     is_cte = False
 

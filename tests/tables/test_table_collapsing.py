@@ -281,7 +281,7 @@ def test_a_margin_difference_of_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="1"):
         Rules.model_validate({"margin_difference": 0})
     given = {"version": 1, "kind": "table", "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}}
-    with pytest.raises(kanon_sql.errors.SpecError, match="collapsing does not take it"):
+    with pytest.raises(kanon_sql.errors.SpecError, match="collapsing does not use this option; leave it"):
         kanon_sql.TableSpec.from_dict({**given, "protection": {"method": "collapsing", "base": 3}})
 
 
@@ -363,7 +363,7 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
         assert "untrue" not in true.message
         assert result.passed
         assert not result.truthful
-        assert result.message.endswith("perturb made the values of the source untrue, so no cell is true")
+        assert result.message.endswith("the values of the source are perturbed, so no cell is true")
         same = [cell.value for cell in result.table] == [cell.value for cell in true.table]
         assert same or column == "kind"  # which rows are exchanged is drawn anew each time
         jsonschema.Draft202012Validator(tabulation_schema()).validate(result.to_dict())

@@ -203,9 +203,9 @@ def test_a_circle_would_promise_too_much(database: Database) -> None:
     ("tables", "changes", "message"),
     [
         ([["a"]], {}, "tables"),
-        ([["a", "b"], ["a"]], {}, "table 2 is part of another one"),
-        ([["a", "a"], ["b"]], {}, "table 1 names a dimension twice"),
-        ([["a", "b"], ["b", "z"]], {}, "'z' is none"),
+        ([["a", "b"], ["a"]], {}, "table 2 is already shown by the margins of another table"),
+        ([["a", "a"], ["b"]], {}, "table 1 lists a dimension twice; list it once"),
+        ([["a", "b"], ["b", "z"]], {}, "'z' is not a dimension"),
         ([["a"], ["b"]], {"dimensions": {"a": None, "b": None, "c": None}}, "no table has the dimension 'c'"),
         ([["a"], ["b"]], {"dimensions": {"a": {"total": False}, "b": None}}, "'a' has total: false"),
         ([["a"], ["b"]], {"measure": "x"}, "linked tables of sums are not audited"),

@@ -209,7 +209,7 @@ def test_a_sample_of_nobody_is_no_table(database: Database) -> None:
     assert not oracle.sampled([{"line": 1}], "line", 0.0001)
     result = kanon_sql.tabulate(database.engine, spec)
     assert result.verdict == "fail"
-    assert "no row was drawn" in result.message
+    assert "the sample is empty" in result.message
     assert "firms_table" not in database.tables()
 
 

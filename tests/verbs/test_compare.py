@@ -99,15 +99,15 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plain.yml"], "one run, and nothing to compare it with"),
-        (["plain.yml", "--k", "5"], "one run, and nothing to compare it with"),
+        (["plain.yml"], "give more specs, or --k 2,5,10, or --recoding full_domain,local"),
+        (["plain.yml", "--k", "5"], "give more specs, or --k 2,5,10, or --recoding full_domain,local"),
         (["plain.yml", "--k", "5,x"], "whole numbers separated by commas"),
         (["plain.yml", "--k", "0,5"], "of at least 1"),
         (["plain.yml", "--k", "5,5"], "different whole numbers"),
         (["plain.yml", "--columns", "1,x"], "--columns: expected whole numbers"),
         (["plain.yml", "--columns", "0,1"], "of at least 1 for columns"),
         (["plain.yml", "--columns", "1,3"], "plain.yml: --columns 3: expected at most 2"),
-        (["no_k.yml", "--k", "2,5"], "no k_anonymity whose k could be changed"),
+        (["no_k.yml", "--k", "2,5"], "no k_anonymity for --k to change"),
         (["plain.yml", "plain.yml"], "given twice"),
         (["plain.yml", "--k", "2,5", "-o", "nowhere/x.html"], "existing directory"),
     ],
@@ -252,8 +252,8 @@ def test_markdown_and_the_page_have_a_line_per_recoding(clinic: Path) -> None:
         ("local,locally", "recoding 'locally': unknown recoding; did you mean 'local'?"),
         ("local,local:bset", "recoding 'local:bset': unknown option; did you mean 'best'?"),
         ("local,local:fast", "expected different recodings, got local:fast twice"),
-        ("full_domain,full_domain:best", "full_domain searches as 'search' says"),
-        ("local", "one run, and nothing to compare it with"),
+        ("full_domain,full_domain:best", "full_domain is configured under 'search'"),
+        ("local", "give more specs, or --k 2,5,10, or --recoding full_domain,local"),
     ],
 )
 def test_compare_refuses_recodings(clinic: Path, recodings: str, message: str) -> None:

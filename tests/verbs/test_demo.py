@@ -284,7 +284,7 @@ def test_a_changed_file_is_not_overwritten(tmp_path: Path, name: str) -> None:
     demo(tmp_path)
     changed = (tmp_path / name).read_text() + "# mine\n"
     (tmp_path / name).write_text(changed)
-    with pytest.raises(UnsupportedError, match="not as the demo writes it"):
+    with pytest.raises(UnsupportedError, match="from the demo's file"):
         demo(tmp_path)
     assert (tmp_path / name).read_text() == changed
     demo(tmp_path, replace=True)

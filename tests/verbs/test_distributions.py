@@ -211,8 +211,8 @@ def test_they_are_counted_only_when_asked_for(database: Database) -> None:
     ("changes", "message"),
     [
         ({"recoding": "local"}, "recoding: local releases labels of several levels"),
-        ({"search": {"algorithm": "k_optimize"}}, "k_optimize chooses intervals"),
-        ({"ledger": "releases"}, "releases of a ledger are judged together"),
+        ({"search": {"algorithm": "k_optimize"}}, "k_optimize chooses its own intervals"),
+        ({"ledger": "releases"}, "a ledger judges releases together"),
     ],
 )
 @pytest.mark.parametrize("verb", ["plan", "anonymize"])
@@ -240,7 +240,7 @@ def test_refusals(database: Database, changes: dict[str, Any], message: str, ver
 def test_what_promises_more_has_none(database: Database, changes: dict[str, Any]) -> None:
     database.table("people", {**COLUMNS, "person": "INTEGER"}, [(1, "a", "x", 1)] * 6)
     base = {key: value for key, value in BASE.items() if key != "suppression"}
-    with pytest.raises(UnsupportedError, match="promises more than exact counts"):
+    with pytest.raises(UnsupportedError, match="does not allow exact counts"):
         kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict({**base, **changes}), distributions=True)
 
 

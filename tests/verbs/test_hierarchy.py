@@ -292,7 +292,7 @@ def test_degenerate_tables(database: Database, tmp_path: Path) -> None:
     database.table("t", ["x"], [(None,), (None,)])
     (item,) = kanon_sql.hierarchy(database.engine, spec).hierarchies
     assert (item.values, item.null_rows) == (0, 2)
-    with pytest.raises(HierarchyError, match="no value but NULL"):
+    with pytest.raises(HierarchyError, match="select other columns with --attribute"):
         kanon_sql.hierarchy(database.engine, spec, export=tmp_path / "out")
 
 
@@ -366,7 +366,7 @@ def test_values_that_are_refused(given_as: str, said: str) -> None:
     [
         ({"intervals": [5]}, [SECRET, "1", "nan"], SpecError, "2 of the 3 values given are no numbers"),
         ({"dates": ["year"]}, [SECRET, "2000-02-30", "2000-02-01"], SpecError, "2 of the 3 values given are no dates"),
-        ({"prefix": [1]}, None, SpecError, "a rule has no values of its own"),
+        ({"prefix": [1]}, None, SpecError, "a rule has no values"),
         ({"sql": ["x"]}, ["1"], UnsupportedError, "depends on the column's type"),
         ({"table": "h"}, None, UnsupportedError, "its rows are in the database"),
     ],
@@ -409,7 +409,7 @@ def test_nothing_but_counts_is_shown(clinic: Path) -> None:
 
 def test_values_are_shown_with_a_warning(clinic: Path) -> None:
     result = run("hierarchy", "spec.yml", "-d", "clinic.duckdb", "--attribute", "zip", "--reveal", "9")
-    assert "warning: values of the data follow" in result.stderr
+    assert "warning: --reveal shows values of the data below;" in result.stderr
     assert f"{SECRET} -> Q****** -> *" in result.stdout
 
 
@@ -417,17 +417,17 @@ def test_export_warns_and_never_replaces(clinic: Path) -> None:
     command = ("hierarchy", "spec.yml", "-d", "clinic.duckdb", "-o", "out", "--output-format", "csv")
     result = run(*command)
     assert result.exit_code == 0, result.output
-    assert "these files hold every value" in result.stderr
+    assert "these files hold all values of the data" in result.stderr
     assert (clinic / "out" / "age.csv").read_text().splitlines()[:2] == ["value,level_1,level_2", '0,"[0, 5)",*']
     again = run(*command)
     assert again.exit_code == 2
-    assert "out/age.csv: there is a file already" in again.stderr
+    assert "out/age.csv: the file exists" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--output-format", "csv"), "--output-format is for --output"),
+        (("--output-format", "csv"), "--output-format needs --output"),
         (("--values", "age=0..9", "-d", "clinic.duckdb"), "leave -d out"),
         (("--values", "age=0..9", "--attribute", "zip"), "leave --attribute out"),
         (("-d", "clinic.duckdb", "-o", "spec.yml"), "expected a directory"),

@@ -103,7 +103,11 @@ def never(*_: Any) -> Any:
             kanon_sql.anonymize,
             asked(),
             {"all_minimal": True, "details": True, "fail_on_warning": True},
-            ["--fail-on-warning", "--show minimal: which generalizations", "--output PATH.html"],
+            [
+                "--fail-on-warning",
+                "--show minimal: depends on the data, which differential_privacy does",
+                "--output PATH.html",
+            ],
         ),
         (
             kanon_sql.plan,
@@ -219,7 +223,7 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
     duckdb.connect(str(tmp_path / "a.duckdb")).close()
     done = CliRunner().invoke(app, ["anonymize", "spec.yml", "-d", "a.duckdb", "--show", "minimal"])
     assert done.exit_code == 2
-    assert "release: missing; anonymize needs the name" in done.output
+    assert "release: missing; add the name" in done.output
     assert "--show minimal: labels differ by class" in done.output
 
 
@@ -229,12 +233,12 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
 @pytest.mark.parametrize(
     ("verb", "changes", "options", "message"),
     [
-        ("plan", CUTS, {"explain": True}, "only a lattice can be explained node by node, and k_optimize"),
-        ("plan", LOCAL, {"all_minimal": True}, "--show minimal: labels differ by class, or their levels by value"),
-        ("plan", {}, {"bound": True}, "--show bound: it says what labels of hierarchies that differ by class lose"),
-        ("plan", {"recoding": "mondrian"}, {"bound": True}, "--show bound: it says what labels"),
-        ("plan", CUTS, {"distributions": True}, "distributions: k_optimize chooses intervals"),
-        ("plan", {"ledger": "ledger"}, {"distributions": True}, "distributions: releases of a ledger are judged"),
+        ("plan", CUTS, {"explain": True}, "k_optimize searches partitions, not lattice nodes"),
+        ("plan", LOCAL, {"all_minimal": True}, "--show minimal: labels differ by class or value"),
+        ("plan", {}, {"bound": True}, "--show bound: it bounds the loss of hierarchy labels that differ by class"),
+        ("plan", {"recoding": "mondrian"}, {"bound": True}, "--show bound: it bounds the loss"),
+        ("plan", CUTS, {"distributions": True}, "distributions: k_optimize chooses its own intervals"),
+        ("plan", {"ledger": "ledger"}, {"distributions": True}, "distributions: a ledger judges releases"),
         (
             "plan",
             {"privacy": [{"t_closeness": {"t": 0.2, "attribute": "illness"}}]},
@@ -246,7 +250,7 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
             "plan",
             {"recoding": {"method": "mondrian", "variant": "relaxed"}, "utility": {"classify": "illness"}},
             {},
-            "utility: recoding: mondrian releases rows that are alike by several labels",
+            "utility: recoding: mondrian gives equal rows different labels",
         ),
         (
             "plan",
@@ -260,7 +264,7 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
             {},
             "LKC-privacy of illness with L = 1, K = 2 and C = 0.5: a recoding that is not full-domain",
         ),
-        ("anonymize", {"release": None}, {}, "release: missing; anonymize needs the name of the table to publish"),
+        ("anonymize", {"release": None}, {}, "release: missing; add the name of the table to publish"),
         (
             "anonymize",
             {
@@ -274,17 +278,18 @@ def test_a_command_prints_every_obstacle_with_its_line(tmp_path: Any, monkeypatc
             "k_anonymity: neither of the sets age and zip contains the other",
         ),
         ("check", {"release": None}, {}, "release: missing; name the table to check with --table"),
-        ("apply", {}, {"source": "others"}, "release: missing; with another source, name the table to publish"),
-        ("apply", {"release": None}, {}, "release: missing; apply needs the name of the table to publish"),
-        ("apply", VIEW, {}, "release.view: kanon-sql anonymize alone publishes a guarded view"),
-        ("apply", FILE, {}, "release.file: apply needs the name of a table; anonymize alone publishes files"),
-        ("apply", STATE, {}, "state: a release that grows takes new rows by kanon-sql release refresh"),
-        ("refresh", STATE, {}, "increments: there is no watermark"),
-        ("refresh", STATE, {"inserted": "new"}, "batch: missing; name these rows"),
-        ("refresh", {"increments": {"watermark": "at"}, **STATE}, {"batch": "b"}, "batch: rows by a watermark"),
+        ("apply", {}, {"source": "others"}, "release: missing; with --source, also give --release"),
+        ("apply", {"release": None}, {}, "release: missing; give the table to publish with --release"),
+        ("apply", VIEW, {}, "release.view: only kanon-sql anonymize publishes a guarded view"),
+        ("apply", FILE, {}, "release.file: apply needs the name of a table; only anonymize publishes files"),
+        ("apply", STATE, {}, "state: to add rows to a growing release, use kanon-sql release refresh"),
+        ("refresh", STATE, {}, "increments: without a watermark, new rows cannot be identified"),
+        ("refresh", STATE, {"inserted": "new"}, "batch: missing; give this batch a unique name"),
+        ("refresh", {"increments": {"watermark": "at"}, **STATE}, {"batch": "b"}, "batch: the watermark already "
+            "identifies the rows"),
         ("render", LOCAL, {}, "render: each round of such a recoding depends"),
         ("render", {}, {"node": {"ages": 1}}, "node: 'ages' is no quasi-identifier; expected age, zip"),
-        ("render", CUTS, {"node": {"age": 1}}, "node: k_optimize chooses intervals of the values, not levels"),
+        ("render", CUTS, {"node": {"age": 1}}, "node: k_optimize chooses intervals, not levels"),
         ("render", {"warnings": {"inconsistent_spelling": "error"}}, {}, "warnings.inconsistent_spelling: a script"),
     ],
 )  # fmt: skip
@@ -297,12 +302,28 @@ def test_a_rule_alone_is_one_message(verb: str, changes: dict[str, Any], options
 @pytest.mark.parametrize(
     ("verb", "spec", "message"),
     [
-        ("anonymize", spec_of({}), "read-only; anonymize has to write"),
-        ("apply", spec_of({}), "read-only; apply has to write"),
-        ("refresh", spec_of({"increments": {"watermark": "at"}, **STATE}), "read-only; refresh has to write"),
-        ("tabulate", kanon_sql.TableSpec.from_dict(CELLS), "read-only; publishing a table has to write"),
-        ("cloak", kanon_sql.CloakSpec.from_dict(POSITIONS), "read-only; publishing a release has to write"),
-        ("perturb", kanon_sql.PerturbSpec.from_dict(ROWS), "read-only; publishing rows has to write"),
+        ("anonymize", spec_of({}), "read-only, but anonymize needs to write; connect without read_only"),
+        ("apply", spec_of({}), "read-only, but apply needs to write; connect without read_only"),
+        (
+            "refresh",
+            spec_of({"increments": {"watermark": "at"}, **STATE}),
+            "read-only, but refresh needs to write; connect without read_only",
+        ),
+        (
+            "tabulate",
+            kanon_sql.TableSpec.from_dict(CELLS),
+            "read-only, but publishing a table needs to write; connect without read_only",
+        ),
+        (
+            "cloak",
+            kanon_sql.CloakSpec.from_dict(POSITIONS),
+            "read-only, but publishing a release needs to write; connect without read_only",
+        ),
+        (
+            "perturb",
+            kanon_sql.PerturbSpec.from_dict(ROWS),
+            "read-only, but publishing rows needs to write; connect without read_only",
+        ),
     ],
 )
 def test_what_writes_is_refused_on_a_read_only_connection(verb: str, spec: Any, message: str) -> None:
@@ -323,11 +344,11 @@ def test_what_writes_is_refused_on_a_read_only_connection(verb: str, spec: Any, 
             spec_of({"search": {"algorithm": "samarati", "metric": "height", "distance_vectors": True}}),
             "search.distance_vectors needs a scratch table",
         ),
-        ("anonymize", spec_of({"ledger": "ledger"}), "ledger: releases are compared in a scratch table"),
-        ("anonymize", spec_of(STATE), "state: what is kept between runs is made of scratch tables"),
-        ("anonymize", asked(), "differential_privacy: a sample is drawn into scratch tables"),
-        ("cloak", kanon_sql.CloakSpec.from_dict(POSITIONS), "cloak keeps its cells in scratch tables"),
-        ("perturb", kanon_sql.PerturbSpec.from_dict(ROWS), "perturb: values are masked in scratch tables"),
+        ("anonymize", spec_of({"ledger": "ledger"}), "ledger: comparing releases needs a scratch table"),
+        ("anonymize", spec_of(STATE), "state: the state needs scratch tables"),
+        ("anonymize", asked(), "differential_privacy: sampling needs scratch tables"),
+        ("cloak", kanon_sql.CloakSpec.from_dict(POSITIONS), "cloak: cells need scratch tables"),
+        ("perturb", kanon_sql.PerturbSpec.from_dict(ROWS), "perturb: perturbation needs scratch tables"),
     ],
 )  # fmt: skip
 def test_what_needs_scratch_tables_is_refused_without_them(verb: str, spec: Any, message: str) -> None:
@@ -377,7 +398,7 @@ def test_a_secret_that_is_not_there_is_an_obstacle(
 ) -> None:
     (only,) = found(verb, spec)
     assert only.startswith(message)
-    assert f"the environment variable '{SECRET}' holds no key" in only
+    assert f"the environment variable '{SECRET}' does not hold a key" in only
     monkeypatch.setenv(SECRET, "a secret of many characters")
     assert found(verb, spec) == []
 

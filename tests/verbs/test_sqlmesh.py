@@ -186,14 +186,14 @@ def test_no_row_is_read(database: Database) -> None:
         ({"release": None}, "name a table with the columns of the audited model with --table"),
         ({"unit": "person"}, "no column 'person', which the audits need"),
         ({"quasi_identifiers": {"qq": {}}}, "did you mean 'q'"),
-        ({"source": {"query": "SELECT q, s, n, '@x' AS o FROM original"}}, "@, which SQLMesh would take for a macro"),
+        ({"source": {"query": "SELECT q, s, n, '@x' AS o FROM original"}}, "@, which SQLMesh would read as a macro"),
         (
             {"privacy": [{"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 2, "values": ["x"]}}]},
-            "is more than one query can check",
+            "needs more than one query",
         ),
         (
             {"privacy": [{"k_map": {"population": "original", "k": 2}}]},
-            "is more than one query can check",
+            "needs more than one query",
         ),
     ],
 )
@@ -208,7 +208,7 @@ def test_refusals(database: Database, changes: dict[str, Any], message: str) -> 
 def test_an_engine_that_compares_by_more_than_sql_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("sqlalchemy")
     engine = kanon_sql.connect(f"sqlite:///{tmp_path}/clinic.db")
-    with pytest.raises(UnsupportedError, match=f"not written for sqlite; expected one of {', '.join(DIALECTS)}"):
+    with pytest.raises(UnsupportedError, match=f"not support sqlite; expected one of {', '.join(DIALECTS)}"):
         audits(engine, kanon_sql.Spec.from_dict(SPEC))
 
 

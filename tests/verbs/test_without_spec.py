@@ -126,37 +126,37 @@ Asked = Callable[[duckdb.DuckDBPyConnection], Any]
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"]), "nothing was asked for; say k=5"),
+        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"]), "no requirement was given; add k=5"),
         (
             lambda db: kanon_sql.check(db, "visits", quasi_identifiers="age", k=5),
-            "expected a list of names",
+            "expected a list of column names",
         ),
         (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["age"], l=3), "l: expected a number by column"),
         (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=["agee"], k=5), "did you mean 'age'"),
         (
             lambda db: kanon_sql.check(db, "visits", table="other", quasi_identifiers=["age"], k=5),
-            "two tables are named",
+            "two tables are given",
         ),
-        (lambda db: kanon_sql.check(db, "visits", "other", quasi_identifiers=["age"], k=5), "two tables are named"),
-        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=[["age"]], k=5), "expected a list of names"),
+        (lambda db: kanon_sql.check(db, "visits", "other", quasi_identifiers=["age"], k=5), "two tables are given"),
+        (lambda db: kanon_sql.check(db, "visits", quasi_identifiers=[["age"]], k=5), "expected a list of column names"),
         (lambda db: kanon_sql.plan(db, "visits", k=5), "quasi_identifiers is missing"),
         (lambda db: kanon_sql.plan(db), "expected a Spec, or a table with quasi_identifiers"),
         (lambda db: kanon_sql.plan(db, "visits"), "expected a Spec, got a str"),
         (lambda db: kanon_sql.plan(db, "visits", quasi_identifiers=["agee"]), "did you mean 'age'"),
         (
             lambda db: kanon_sql.anonymize(db, "visits", quasi_identifiers=["age"], l={"age": 2}),
-            "a column has one role",
+            "give each column one role",
         ),
         (lambda db: kanon_sql.plan(db, 5, quasi_identifiers=["age"]), "expected the name of a table, got int"),
         (
             lambda db: kanon_sql.check(
                 db, "visits", quasi_identifiers=["age"], t={"zip": 0.3}, identifiers=["diagnosis"]
             ),
-            "leave them out, or check them in a run of their own",
+            "leave them out, or check them in a separate run",
         ),
         (
             lambda db: kanon_sql.plan(db, kanon_sql.Spec.parse(kanon_sql.init(db, "visits")), k=5),
-            "the spec says what its columns are; leave k out",
+            "the spec already has the roles of the columns; leave k",
         ),
     ],
 )

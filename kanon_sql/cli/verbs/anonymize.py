@@ -115,13 +115,13 @@ def anonymize(
     in_database_only = manifest == "none"
     if is_file and in_database_only:
         raise SpecError(
-            "--manifest none: the manifest of a file is a file next to it, by which a later run knows that it may "
-            "replace it; leave the option out"
+            "--manifest none: a released file needs its manifest next to it, so that a later run may replace the "
+            "file; leave the option out"
         )
     if run.database == MEMORY and not is_file:
         raise SpecError(
-            "a release in :memory: would vanish with this process; give a database with -d FILE, or publish a "
-            "file: release: {file: out.parquet}"
+            "a release in :memory: is lost when this process ends; give a database with -d FILE, or publish a file: "
+            "release: {file: out.parquet}"
         )
     path = None
     if not in_database_only:
@@ -165,7 +165,7 @@ def _drafted(run: Session, table: str, roles: Mapping[str, Any]) -> "tuple[Spec,
     """The spec that ``init`` drafts for a table, once the database is one that keeps a release."""
     if run.database == MEMORY:
         raise SpecError(
-            "a release in :memory: would vanish with this process; give a database with -d FILE, or write a spec with "
+            "a release in :memory: is lost when this process ends; give a database with -d FILE, or write a spec with "
             "kanon-sql init and publish a file: release: {file: out.parquet}"
         )
     if Path(table).suffix.lower() not in (".parquet", ".csv"):

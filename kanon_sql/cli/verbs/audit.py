@@ -100,7 +100,7 @@ def audit(
     )
     run.close()
     if reveal:
-        run.message("warning: values of persons follow, as --reveal asks")
+        run.message("warning: --reveal shows values of persons below; do not pass them on")
     print_found(run, result)
     if run.report_file is not None:
         from kanon_sql.report.html import run_report

@@ -123,5 +123,5 @@ def _named(paths: list[Path]) -> dict[str, "Spec"]:
     names = [path.name for path in paths]
     shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
     if len(set(shown)) < len(shown):
-        raise SpecError("compare: a spec is given twice; give different files")
+        raise SpecError("compare: the same spec is given twice; give different files")
     return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}

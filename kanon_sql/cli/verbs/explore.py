@@ -74,7 +74,7 @@ def explore(
     from kanon_sql.explore import Settings, serve
 
     if spec_file is not None and table is not None:
-        raise SpecError("a spec names its table; give either a spec or --table")
+        raise SpecError("the spec already names a table; give either a spec or --table")
     need_database(run.database)
     spec = None if spec_file is None else load_spec(spec_file)
 

@@ -94,11 +94,11 @@ def hierarchy(
     from kanon_sql.verbs.hierarchy import values_in_words
 
     if export_format is not None and export is None:
-        raise SpecError("--output-format is for --output; say where to write with --output DIRECTORY")
+        raise SpecError("--output-format needs --output; add --output DIRECTORY")
     if values and names:
-        raise SpecError("--values names the attributes to build; leave --attribute out")
+        raise SpecError("--values already selects the attributes; leave --attribute out")
     if values and run.named_on_the_line("database"):
-        raise SpecError("--values builds without a database; leave -d out")
+        raise SpecError("--values uses no database; leave -d out")
     spec = load_spec(spec_file)
     given = dict(map(values_in_words, values)) if values else None
     if given is None and spec.source.table is not None:
@@ -118,11 +118,11 @@ def hierarchy(
     )
     run.close()
     if reveal:
-        run.message("warning: values of the data follow, as --reveal asks")
+        run.message("warning: --reveal shows values of the data below; do not pass them on")
     print_found(run, result)
     for item in result.hierarchies:
         if item.file is not None:
             run.message(f"hierarchy: {item.file}")
     if any(item.file is not None for item in result.hierarchies):
-        run.message("warning: these files hold every value; they are no release")
+        run.message("warning: these files hold all values of the data; do not publish them")
     exit_with(result.passed)

@@ -86,9 +86,9 @@ def report(
     """
     writes_page = run.writes_output or pictures is None
     if picture_format is not None and pictures is None:
-        raise SpecError("--picture-format is for --pictures; say where to write them with --pictures DIRECTORY")
+        raise SpecError("--picture-format needs --pictures; add --pictures DIRECTORY")
     if interactive and not writes_page:
-        raise SpecError("--interactive-charts is for a page; name it with --output PATH besides --pictures")
+        raise SpecError("--interactive-charts needs a page; add --output PATH")
     if picture_format not in (None, "svg", "png"):
         raise SpecError(f"--picture-format: expected svg or png, got {picture_format!r}")
     from kanon_sql.report.run import read_run
@@ -99,13 +99,13 @@ def report(
         from kanon_sql.report.charts import charts_of_run
 
         if not charts_of_run(found):
-            raise SpecError(f"{name}: the run has no numbers to draw; run its verb again with -o report.html")
+            raise SpecError(f"{name}: this result has no figures to draw; run its command again with -o report.html")
     if pictures is not None:
         from kanon_sql.report.pictures import pictures_of, write_pictures
 
         drawn = pictures_of(found)
         if not drawn:
-            raise SpecError(f"{name}: the run has no numbers to draw; run its verb again with -o report.html")
+            raise SpecError(f"{name}: this result has no figures to draw; run its command again with -o report.html")
         for path in write_pictures(drawn.values(), pictures, picture_format or "svg"):
             run.message(f"picture: {path}")
     if writes_page:
@@ -122,7 +122,7 @@ def _data(run: Session, name: str, schema: str | None) -> Any:
     if path.is_file():
         return _json(path)
     if name.endswith(".json") or run.database == MEMORY:
-        raise SpecError(f"{name}: no such file; for the id of a run, also name the database with -d")
+        raise SpecError(f"{name}: no such file; if this is the id of a run, also give the database with -d")
     from kanon_sql.release import published_manifest
 
     with _opened(run) as engine:
@@ -134,8 +134,8 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         raise SpecError(
-            f"{path}: not a readable file of JSON; expected what --format json prints, a manifest, or a spec whose "
-            "name ends with .yml or .yaml"
+            f"{path}: not a readable JSON file; expected the output of --format json, a manifest, or a spec whose name "
+            "ends with .yml or .yaml"
         ) from None
 
 
@@ -151,15 +151,15 @@ def _manifest_of_spec(run: Session, path: Path) -> Any:
             raise SpecError(f"{path}: there is no {manifest}, so the release was not published; run anonymize first")
         return _json(manifest)
     if spec.release is None:
-        raise SpecError(f"{path}: the spec names no release; add 'release', or give the JSON of a run")
+        raise SpecError(f"{path}: the spec has no 'release'; add it, or give the JSON output of a run")
     if run.database == MEMORY:
-        raise SpecError(f"{path}: the manifest of its release is in the database; name that with -d")
+        raise SpecError(f"{path}: the manifest of its release is in the database; give the database with -d")
     with _opened(run) as engine:
         found = manifest_of(engine, spec.release)
     if found is None:
         raise SpecError(
-            f"{path}: no manifest of {'.'.join(spec.release)} is in this database; publish it by anonymize, or give "
-            "the JSON of a run"
+            f"{path}: no manifest of {'.'.join(spec.release)} is in this database; publish it with anonymize, or give "
+            "the JSON output of a run"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Re-identification risk of a table as it stands: what an attacker may hope for, and which columns help.
+"""Re-identification risk of a table as it is: what an attacker may hope for, and which columns help.
 
 Everything is computed from classes of records that look alike: a record is a row or, where a
 unit is named, a person (who counts once in every class that holds a row of theirs).

@@ -44,7 +44,7 @@ class BayesOptimalRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "bayes_optimal: {attribute: diagnosis, theta: 0.3}",
-            "no person for which the release changes the belief in a value by more than theta; with `delta` and "
+            "the release changes an attacker's belief in no person's value by more than theta; with `delta` and "
             "`epsilon`, no positive and no negative disclosure",
             "Machanavajjhala et al. 2007, section 3",
         ),
@@ -60,21 +60,24 @@ class BayesOptimalRequirement(Requirement):
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     background: TableName | None = Field(
         default=None,
-        description="A table that the attacker knows: quasi-identifiers as in the source, attribute, maybe a weight.",
+        description="The attacker's background table: the source's quasi-identifiers, the attribute, and optionally "
+        "a weight.",
     )
     weight: ColumnName | None = Field(
-        default=None, description="The background's column of weights or probabilities; its rows by default."
+        default=None, description="The background's column of weights or probabilities; by default each row counts 1."
     )
     delta: Annotated[float | None, checked(_inside("delta"))] = Field(
-        default=None, description="No person's value is believed with more than 1 - delta, unless it was before."
+        default=None,
+        description="The belief in a person's value rises above 1 - delta for no value, unless it was above before.",
     )
     epsilon: Annotated[float | None, checked(_inside("epsilon"))] = Field(
-        default=None, description="No value is believed of a person with less than epsilon, unless it was before."
+        default=None,
+        description="The belief in a person's value falls below epsilon for no value, unless it was below before.",
     )
     theta: Annotated[
         float | None,
         checked(share("theta")),
-    ] = Field(default=None, description="The most that any belief may change.")
+    ] = Field(default=None, description="The largest change of any belief.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -212,8 +215,8 @@ class BayesOptimalModel(PrivacyModel):
     def search_obstacle(self) -> str:
         """Beliefs are of persons, and a search has classes."""
         return (
-            "the search counts classes, and a belief is about each person behind a class, at every node again; "
-            "search with other requirements, and use this one with check, which says whether the release satisfies it"
+            "a search would have to compute the belief about each person at every node; search with other "
+            "requirements, and use this one with check"
         )
 
     def monotonicity(self, by_person: bool) -> Monotonicity:

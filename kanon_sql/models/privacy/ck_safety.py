@@ -33,7 +33,7 @@ Belief = Annotated[
 ]
 
 
-ABOUT_BELIEF = "No person's value may be believed with this probability or a larger one."
+ABOUT_BELIEF = "The belief in any person's value must be below this probability."
 
 
 class CKSafetyRequirement(Requirement):
@@ -49,23 +49,23 @@ class CKSafetyRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "ck_safety: {attribute: diagnosis, c: 0.7, k: 2}",
-            "no person whose value is believed with probability c by an attacker who knows [any k "
+            "the belief in any person's value stays below c for an attacker who knows [any k "
             "implications](#background-knowledge)",
             "Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007",
         ),
     )
     expected: ClassVar[str] = "{attribute: ..., c: 0.7, k: 2}"
     definition: ClassVar[str] = (
-        "No value of any person is believed with the probability c, by an attacker who knows any k "
-        "implications (Martin et al. 2007)."
+        "The belief in any person's value stays below c, for an attacker who knows any k implications (Martin et al. "
+        "2007)."
     )
-    not_certified: ClassVar[str] = "it is the worst over what an attacker may know of k others"
+    not_certified: ClassVar[str] = "it is a worst case over an attacker's knowledge about k others"
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     c: Belief = Field(description=ABOUT_BELIEF)
     k: Annotated[int, checked(integer("k, a number of implications", 0, MOST_IMPLICATIONS))] = Field(
-        description="How many implications (if one person has this, another has that) an attacker may know."
+        description="How many implications (if one person has this value, another has that) the attacker knows."
     )
 
     @property

@@ -39,8 +39,8 @@ class DeltaPresenceRequirement(OfPopulation):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "delta_presence: {population: census, delta_max: 0.5}",
-            "rows over persons of the population who look like it, at most delta_max (and at least `delta_min`, "
-            "no person of the population being left out)",
+            "rows of a class / persons of the population with its labels, at most delta_max (and at least "
+            "`delta_min`, with no person of the population left out)",
             "Nergiz, Atzori, Clifton 2007",
         ),
     )
@@ -57,14 +57,14 @@ class DeltaPresenceRequirement(OfPopulation):
     )
     delta_min: Annotated[float, checked(share("delta_min"))] = Field(
         default=0.0,
-        description="The smallest such probability; above 0 a release leaves no person out.",
+        description="The smallest such probability; if above 0, a release covers every person of the population.",
     )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """The smallest is not above the largest."""
         if value is not None and value.delta_min > value.delta_max:
-            yield Fault(("delta_min",), "delta_min is above delta_max, so nothing could satisfy both")
+            yield Fault(("delta_min",), "delta_min is above delta_max, so nothing can satisfy both; lower delta_min")
 
 
 @register
@@ -131,8 +131,8 @@ class DeltaPresenceModel(PopulationModel):
         """
         if rows:
             raise UnsupportedError(
-                f"{self.label}: {rows:,} rows have no {unit} (NULL), so how many persons of {self.shown} they are is "
-                "not known; leave them out, or give each a person, in a view"
+                f"{self.label}: {rows:,} rows have no {unit} (NULL), so their persons cannot be matched with "
+                f"{self.shown}; leave these rows out, or fill {unit} in, in a view"
             )
 
     def parameters(self) -> dict[str, Any]:

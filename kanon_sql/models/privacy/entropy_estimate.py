@@ -82,7 +82,8 @@ class EntropyEstimateLDiversity(PrivacyModel):
         """The values of a class are a random sample."""
         return (
             f"entropy {self.l:g}-diversity of {self.sensitive} is an estimate and not proven: the values of each class "
-            "are believed to be a random sample of a larger number, and classes pass whose own values have less entropy"
+            "are assumed to be a random sample of a larger population, so classes whose own values have less entropy "
+            "can pass"
         )
 
     @property

@@ -47,30 +47,30 @@ class EpsilonPrivacyRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "epsilon_privacy: {attribute: diagnosis, epsilon: 2.5, stubbornness: 100}",
-            "no person whose presence moves a belief by more than a factor epsilon, for an attacker [of that "
+            "no person's presence changes a belief by more than a factor epsilon, for an attacker [of that "
             "stubbornness](#background-knowledge)",
             "Machanavajjhala, Gehrke, Goetz 2009",
         ),
     )
     expected: ClassVar[str] = "{attribute: ..., epsilon: 2.5, stubbornness: 100}"
     definition: ClassVar[str] = (
-        "That a person is in the table moves no belief in their value by more than a factor epsilon "
+        "A person's presence in the table changes no belief in the person's value by more than a factor epsilon "
         "(Machanavajjhala, Gehrke, Goetz 2009)."
     )
-    not_certified: ClassVar[str] = "it is the worst over the priors of an attacker"
+    not_certified: ClassVar[str] = "it is a worst case over an attacker's priors"
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     epsilon: Annotated[
         float,
         checked(the_number("epsilon, a factor above 1", above=1)),
-    ] = Field(description="The largest factor by which a person's presence may move a belief.")
+    ] = Field(description="The largest factor by which a person's presence may change a belief.")
     stubbornness: Annotated[
         float | Literal["infinite"],
         checked(_stubbornness),
-    ] = Field(description="How many persons the attacker's prior belief is worth (the paper's sigma), or infinite.")
+    ] = Field(description="The strength of the attacker's prior, in persons (the paper's sigma), or infinite.")
     prior: Annotated[Literal["any", "uniform", "reference"], chosen("prior")] = Field(
-        default="any", description="What the attacker believes of the values before the release."
+        default="any", description="The attacker's belief about the values before the release."
     )
     reference: Reference = Field(default="original", description="For a prior. " + ABOUT_REFERENCE)
 
@@ -92,10 +92,10 @@ class EpsilonPrivacyRequirement(Requirement):
         if value is None:
             return
         if value.prior == "any" and value.stubbornness == "infinite":
-            why = "no class is large enough for an infinite stubbornness with any prior; name a 'prior', or a number"
+            why = "no class is large enough for an infinite stubbornness with any prior; give a 'prior', or a number"
             yield Fault(("stubbornness",), why)
         if value.prior == "any" and "reference" in given:
-            yield Fault(("reference",), "'reference' is for a 'prior' of the table's values; leave it out", True)
+            yield Fault(("reference",), "'reference' needs prior: reference; leave it out", True)
 
 
 @register

@@ -46,30 +46,31 @@ class KMapRequirement(OfPopulation):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "k_map: {population: census, k: 5}",
-            "at least k persons of a population who look like it",
+            "at least k persons of a population with its labels",
             "Sweeney 2001",
         ),
         Form(
             "k_map: {sampling_fraction: 0.01, k: 20}",
-            "enough rows, or persons, that it [hardly](#estimates-of-a-population) stands for fewer than k of the"
-            " population; an estimate",
+            "enough rows, or persons, that it [probably](#estimates-of-a-population) stands for at least k of the "
+            "population; an estimate",
             "El Emam, Dankar 2008",
         ),
     )
     expected: ClassVar[str] = "{population: ..., k: 5}, or {sampling_fraction: 0.01, k: 5}"
     definition: ClassVar[str] = (
-        "Every row stands for at least k persons of a population; where none is named, this is estimated "
+        "Every row stands for at least k persons of a population; without a population table this is estimated "
         "(Sweeney 2001; El Emam, Dankar 2008)."
     )
     not_certified: ClassVar[str] = "it counts the persons of a population table under each class"
 
     population: Population | None = Field(default=None, description=ABOUT_POPULATION)
-    k: K = Field(description="The fewest persons of the population that a row may stand for.")
+    k: K = Field(description="The smallest number of persons of the population that a row may stand for.")
     sampling_fraction: SamplingFraction = Field(default=None, description=ABOUT_FRACTION)
     estimator: Annotated[Literal["zero_truncated_poisson", "poisson"] | None, chosen("estimator of class sizes")] = (
         Field(
             default=None,
-            description="For an estimate: how many rows the source has of a class; zero_truncated_poisson by default.",
+            description="For an estimate: the distribution of a class's rows in the source; zero_truncated_poisson "
+            "by default.",
         )
     )
     significance: Significance = Field(
@@ -89,7 +90,11 @@ class KMapRequirement(OfPopulation):
                 True,
             )
         if given.get("sampling_fraction") is not None and given.get("person") is not None:
-            yield Fault(("person",), "'person' is a column of a 'population' table, and there is none", True)
+            yield Fault(
+                ("person",),
+                "'person' is a column of the 'population' table, which is missing; add it, or leave 'person' out",
+                True,
+            )
         for key in ("sampling_fraction", "estimator", "significance"):
             if given.get("population") is not None and given.get(key) is not None:
                 yield Fault(

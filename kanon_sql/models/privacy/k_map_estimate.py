@@ -73,9 +73,9 @@ class KMapEstimateModel(PrivacyModel):
     def assumption(self) -> str:
         """A random sample, and a level of significance for each class."""
         return (
-            f"{self.k}-map is an estimate and not proven: the source is believed to be a random sample of "
-            f"{self.fraction:g} of its population, and of the classes with fewer than {self.k} persons there, each "
-            f"passes with a probability of up to {self.significance:g}"
+            f"{self.k}-map is an estimate and not proven: the source is assumed to be a random sample of "
+            f"{self.fraction:g} of its population, and each class with fewer than {self.k} persons there passes with a "
+            f"probability of up to {self.significance:g}"
         )
 
     def monotonicity(self, by_person: bool) -> Monotonicity:

@@ -40,23 +40,24 @@ class KKAnonymityRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "kk_anonymity: {k: 5}",
-            "rows that cover at least k records of the source each, and no record that fewer than k rows cover: "
-            "[(k,k)](#k-anonymity-revisited); variant `1k`, `k1`: one of both; `global_1k`: records with at least k "
-            "matches",
+            "each row covers at least k records of the source, and each record is covered by at least k rows: "
+            "[(k,k)](#k-anonymity-revisited); variant `1k`, `k1`: only one of the two; `global_1k`: each record has "
+            "at least k matches",
             "Gionis, Mazza, Tassa 2008",
         ),
     )
     expected: ClassVar[str] = "{k: 5} or a whole number, or {k: 5, variant: global_1k}"
     definition: ClassVar[str] = (
-        "Every row fits k records of the source, every record k rows, or one of both, as its variant says. It is "
-        "weaker than k-anonymity (Gionis, Mazza, Tassa 2008)."
+        "Every row covers k records of the source, every record is covered by k rows, or only one of the two, by "
+        "variant. It is weaker than k-anonymity (Gionis, Mazza, Tassa 2008)."
     )
     not_certified: ClassVar[str] = "it matches every row of the release with the records of the source"
     counts_persons: ClassVar[bool] = False
 
-    k: K = Field(description="How many rows a record, and how many records a row is consistent with at least.")
+    k: K = Field(description="The smallest number of rows per record, and of records per row, that are consistent.")
     variant: Annotated[ConsistencyVariant, chosen("variant of kk_anonymity")] = Field(
-        default="kk", description="Which side is counted: records (1k), rows (k1), both (kk), or assignments."
+        default="kk",
+        description="What to count: rows per record (1k), records per row (k1), both (kk), or matches (global_1k).",
     )
 
     @property
@@ -69,8 +70,8 @@ class KKAnonymityRequirement(Requirement):
         if unit is not None:
             yield Fault(
                 (),
-                "kk_anonymity compares records with rows, and a person with several rows has several records, which "
-                "an attacker knows to be one person's; leave 'unit' out to protect rows, or use k_anonymity",
+                "kk_anonymity compares records with rows, but a person with several rows has several records; leave "
+                "'unit' out to protect rows, or use k_anonymity",
                 True,
             )
 
@@ -148,8 +149,8 @@ class KKAnonymityModel(PrivacyModel):
     def search_obstacle(self) -> str:
         """A search counts classes, and this is about rows and records that overlap."""
         return (
-            "the search counts classes, and this counts the records of the source that each row covers; ask for "
-            "k_anonymity, which implies it, or use recoding: kk, which releases (k,k)- and global (1,k)-anonymous rows"
+            "a search by classes cannot count the records of the source that each row covers; use k_anonymity, which "
+            "implies it, or recoding: kk, which releases (k,k)- and global (1,k)-anonymous rows"
         )
 
     @property

@@ -82,8 +82,7 @@ class LDiversityRequirement(Requirement):
         ),
         Form(
             "l_diversity: {attribute: diagnosis, l: 3, variant: entropy, estimator: grassberger}",
-            "at least l different values, that are [estimated](#entropy-by-estimate) to come from an entropy of "
-            "at least ln l",
+            "at least l different values, with an [estimated](#entropy-by-estimate) entropy of at least ln l",
             "Grassberger 2003; Stammler, Katzenbeisser, Hamacher 2016",
         ),
         Form(
@@ -93,25 +92,25 @@ class LDiversityRequirement(Requirement):
         ),
         Form(
             "l_diversity: {attribute: diagnosis, l: 3, variant: npd_recursive, c: 2, allow_positive: [healthy]}",
-            "r1 < c (r_l + ... + r_m), except for values that may be disclosed, and a share of at least c2 of "
-            "each value that must not be excluded",
+            "r1 < c (r_l + ... + r_m), except for values that may be disclosed, and a share of at least c2 for each "
+            "value that must not be excluded",
             "Machanavajjhala et al. 2007, section 4.3",
         ),
     )
     expected: ClassVar[str] = "{attribute: ..., l: 3, variant: distinct}"
     definition: ClassVar[str] = (
-        "The sensitive attribute has at least l well-represented values in every class, by the variant that is "
-        "named: different ones, or spread so that none is too frequent (Machanavajjhala et al. 2007)."
+        "The sensitive attribute has at least l well-represented values in every class, depending on the variant: l "
+        "different values, or a distribution in which no value is too frequent (Machanavajjhala et al. 2007)."
     )
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     l: Annotated[int | float, checked(_diversity)] = Field(  # noqa: E741
-        description="How many well-represented values each equivalence class has."
+        description="The smallest number of well-represented values of each equivalence class."
     )
     variant: Annotated[
         Literal["distinct", "entropy", "recursive", "npd_recursive"],
         chosen("variant of l-diversity"),
-    ] = Field(default="distinct", description="What well-represented means.")
+    ] = Field(default="distinct", description="The meaning of well-represented.")
     c: Annotated[
         float | None,
         checked(the_number("c, above 0", above=0)),
@@ -121,17 +120,16 @@ class LDiversityRequirement(Requirement):
         chosen("estimator of entropy"),
     ] = Field(
         default=None,
-        description="For entropy: of the class's own values (shannon, the default), or of what they are a sample of.",
+        description="For entropy: that of the class's own values (shannon, the default), or an estimate for the "
+        "population behind them (grassberger).",
     )
     c2: Annotated[
         float | None,
         checked(the_number("c2, above 0 and at most 1", above=0, most=1)),
-    ] = Field(default=None, description="For npd_recursive: the least share of every value of forbid_negative.")
-    allow_positive: Values = Field(
-        default=None, description="For npd_recursive: values that may be known to belong to a person."
-    )
+    ] = Field(default=None, description="For npd_recursive: the smallest share of every value of forbid_negative.")
+    allow_positive: Values = Field(default=None, description="For npd_recursive: values that may be disclosed.")
     forbid_negative: Values = Field(
-        default=None, description="For npd_recursive: values that must not be known to belong to no person."
+        default=None, description="For npd_recursive: values whose absence must not be disclosed."
     )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
     others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)
@@ -158,9 +156,9 @@ class LDiversityRequirement(Requirement):
         if which in ("recursive", "npd_recursive") and "c" not in given:
             yield Fault((), "missing 'c': recursive l-diversity needs a factor above 0", True)
         if which in ("distinct", "entropy") and "c" in given:
-            yield Fault(("c",), f"'c' belongs to variant: recursive, and this is {which}", True)
+            yield Fault(("c",), f"'c' needs variant: recursive, but this is {which}", True)
         if given.get("estimator") is not None and which in ("distinct", "recursive", "npd_recursive"):
-            yield Fault(("estimator",), f"'estimator' belongs to variant: entropy, and this is {which}", True)
+            yield Fault(("estimator",), f"'estimator' needs variant: entropy, but this is {which}", True)
         wanted = given.get("l")
         fractional = isinstance(wanted, float | Decimal) and Decimal(wanted).is_finite() and float(wanted) % 1 != 0
         if which in ("distinct", "recursive", "npd_recursive") and fractional:
@@ -175,15 +173,15 @@ def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
     if which != "npd_recursive":
         for key in own:
             if key in given and which in ("distinct", "entropy", "recursive"):
-                yield Fault((key,), f"'{key}' belongs to variant: npd_recursive, and this is {which}", True)
+                yield Fault((key,), f"'{key}' needs variant: npd_recursive, but this is {which}", True)
         return
     if "allow_positive" not in given and "forbid_negative" not in given:
-        why = "npd_recursive needs values: allow_positive, forbid_negative or both; without any use variant: recursive"
+        why = "npd_recursive needs allow_positive, forbid_negative or both; without them use variant: recursive"
         yield Fault((), why, True)
     if "forbid_negative" in given and "c2" not in given:
-        yield Fault((), "missing 'c2': the least share of every value of forbid_negative, such as 0.1", True)
+        yield Fault((), "missing 'c2', the smallest share of every value of forbid_negative, such as 0.1", True)
     if "c2" in given and "forbid_negative" not in given:
-        yield Fault(("c2",), "'c2' is about the values of 'forbid_negative', which is missing", True)
+        yield Fault(("c2",), "'c2' needs 'forbid_negative', which is missing; add it, or leave 'c2' out", True)
     if given.get("l") == 1:
         yield Fault(("l",), "expected l, at least 2 for variant: npd_recursive, got 1")
 

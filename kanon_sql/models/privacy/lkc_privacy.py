@@ -40,27 +40,27 @@ class LkcPrivacyRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "lkc_privacy: {attribute: diagnosis, l: 2, k: 5, c: 0.5}",
-            "for any l quasi-identifiers, at least k rows with its values of these, in whichever class, and no "
-            "sensitive value with a share of them above c; nothing may be suppressed",
+            "for any l quasi-identifiers, at least k rows share its labels, in any class, and no sensitive value has "
+            "a share above c among them; nothing may be suppressed",
             "Mohammed, Fung, Hung, Lee 2009",
         ),
     )
     definition: ClassVar[str] = (
-        "Every combination of values of at most l quasi-identifiers is that of at least k rows, and no sensitive value "
-        "has a share of them above c (Mohammed, Fung, Hung, Lee 2009)."
+        "Every combination of values of at most l quasi-identifiers has at least k rows, and no sensitive value has a "
+        "share above c among them (Mohammed, Fung, Hung, Lee 2009)."
     )
-    not_certified: ClassVar[str] = "it is about every set of l quasi-identifiers, and not about classes of all"
+    not_certified: ClassVar[str] = "it concerns every set of l quasi-identifiers, not classes by all"
     never_in_ledger: ClassVar[str] = (
-        "with a ledger, releases are judged by the classes of all quasi-identifiers together, and this is about every "
-        "set of some; use alpha_k_anonymity, which implies it"
+        "a ledger judges releases by the classes of all quasi-identifiers, but this concerns every set of l; use "
+        "alpha_k_anonymity, which implies it"
     )
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     l: Annotated[int, checked(integer("l", 1))] = Field(  # noqa: E741 - the paper's letter
-        description="The most quasi-identifiers that an attacker knows of a person."
+        description="The largest number of quasi-identifiers that an attacker knows of a person."
     )
-    k: K = Field(description="The fewest rows that have one combination of their values.")
+    k: K = Field(description="The smallest number of rows of one combination of values.")
     c: Annotated[float, checked(the_number("c, a share above 0 and at most 1", above=0, most=1))] = Field(
         description="The largest share of these rows that one sensitive value may have."
     )
@@ -77,8 +77,8 @@ class LkcPrivacyRequirement(Requirement):
         sets = comb(len(quasi_identifiers), min(self.l, len(quasi_identifiers)))
         if sets > MOST_SETS:
             why = (
-                f"{len(quasi_identifiers)} quasi-identifiers have {sets:,} sets of {self.l}, and at most {MOST_SETS} "
-                "are judged; use l: 1, fewer quasi-identifiers, or alpha_k_anonymity, which implies it"
+                f"{len(quasi_identifiers)} quasi-identifiers have {sets:,} sets of {self.l}, more than the limit of "
+                f"{MOST_SETS}; use l: 1, fewer quasi-identifiers, or alpha_k_anonymity, which implies it"
             )
             yield Fault(("l",), why)
 

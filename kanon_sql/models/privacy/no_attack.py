@@ -41,7 +41,7 @@ class OfAttacker(OfPopulation):
     gain: Price = Field(description=ABOUT_GAIN)
     cost: Cost = Field(description=ABOUT_COST)
     population: Population | None = Field(
-        default=None, description=ABOUT_POPULATION + " Without one, the attacker knows who is in the table."
+        default=None, description=ABOUT_POPULATION + " Without it, the attacker knows who is in the table."
     )
 
     @property
@@ -53,7 +53,11 @@ class OfAttacker(OfPopulation):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """A column of persons goes with a population."""
         if given.get("population") is None and given.get("person") is not None:
-            yield Fault(("person",), "'person' is a column of a 'population' table, and there is none", True)
+            yield Fault(
+                ("person",),
+                "'person' is a column of the 'population' table, which is missing; add it, or leave 'person' out",
+                True,
+            )
 
 
 class NoAttackRequirement(OfAttacker):
@@ -63,17 +67,16 @@ class NoAttackRequirement(OfAttacker):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "no_attack: {gain: 300, cost: 4}",
-            "more rows, or persons, than gain over cost: what an attack costs is more than it gains, times the "
-            "probability of success; with a `population`, as many persons of it",
+            "more rows, or persons, than gain / cost, so that the cost of an attack exceeds its expected gain; with "
+            "a `population`, that many persons of it",
             "Wan et al. 2015",
         ),
     )
     expected: ClassVar[str] = "{gain: 300, cost: 4}"
     definition: ClassVar[str] = (
-        "Finding a person is expected to cost an attacker more than it gains, at the prices that are named "
-        "(Wan et al. 2015)."
+        "At the given prices, the expected gain of re-identifying a person is below its cost (Wan et al. 2015)."
     )
-    not_certified: ClassVar[str] = "it weighs what an attack costs and gains"
+    not_certified: ClassVar[str] = "it weighs costs and gains of an attack"
 
     @property
     def least(self) -> int:

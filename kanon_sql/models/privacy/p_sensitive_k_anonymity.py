@@ -46,7 +46,7 @@ class PSensitiveRequirement(Requirement):
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     p: Annotated[int, checked(integer("p", 1))] = Field(
-        description="How many different sensitive values each equivalence class has."
+        description="The smallest number of different sensitive values of each equivalence class."
     )
     k: K = Field(description="The size of the smallest equivalence class.")
 

@@ -33,25 +33,25 @@ class PopulationUniquenessRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "population_uniqueness: {share: 0.001, sampling_fraction: 0.01}",
-            "all classes together are such that at most this share of the population is estimated to be unique in"
-            " it; an [estimate](#estimates-of-a-population)",
+            "at most this share of the population is estimated to be unique in it, by all classes together; an "
+            "[estimate](#estimates-of-a-population)",
             "Dankar, El Emam, Neisa, Roffey 2012",
         ),
     )
     expected: ClassVar[str] = "{share: 0.001, sampling_fraction: 0.01}"
     definition: ClassVar[str] = (
-        "At most a share of the population is estimated to be unique in it (Dankar et al. 2012)."
+        "At most this share of the population is estimated to be unique in it (Dankar et al. 2012)."
     )
-    not_certified: ClassVar[str] = "it is an estimate of what the population holds, and no property of the release"
+    not_certified: ClassVar[str] = "it is an estimate of the population, not a property of the release"
 
     share: Annotated[
         float,
         checked(a_share("a share of the population")),
-    ] = Field(description="The largest share of the population that may be estimated to be unique there.")
+    ] = Field(description="The largest estimated share of unique persons in the population.")
     sampling_fraction: Annotated[
         float,
         checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
-    ] = Field(description="The share of the population that is in the table, which is believed to be a random sample.")
+    ] = Field(description="The table's share of the population, of which it must be a random sample.")
     estimator: Annotated[Literal["dankar", "pitman", "zayatz", "snb"], chosen("estimator of uniqueness")] = Field(
         default="dankar", description="The estimator; dankar chooses one by the sampling fraction."
     )
@@ -118,17 +118,17 @@ class PopulationUniquenessModel(PrivacyModel):
     def search_obstacle(self) -> str:
         """Of many generalizations, a search would take one for which the estimate happens to be low."""
         return (
-            "a search asks about many generalizations, and would take one for which the estimate happens to be low; "
-            "search with other requirements, such as k_map with a sampling_fraction, and use this one with check"
+            "a search over many generalizations would choose one whose estimate happens to be low; search with other "
+            "requirements, such as k_map with a sampling_fraction, and use this one with check"
         )
 
     @property
     def assumption(self) -> str:
         """A random sample, and the estimator's model."""
         return (
-            f"population uniqueness is an estimate ({self.estimator}) and not proven: the table is believed to be a "
-            f"random sample of {self.fraction:g} of its population, and the sizes of the population's classes to be "
-            "distributed as the estimator says"
+            f"population uniqueness is an estimate ({self.estimator}) and not proven: the table is assumed to be a "
+            f"random sample of {self.fraction:g} of its population, with class sizes distributed as the estimator "
+            "assumes"
         )
 
     @property

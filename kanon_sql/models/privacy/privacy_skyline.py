@@ -42,28 +42,28 @@ class PrivacySkylineRequirement(Requirement):
     forms: ClassVar[tuple[Form, ...]] = (
         Form(
             "privacy_skyline: {attribute: diagnosis, l: 1, k: 3, m: 0, c: 0.7}",
-            "the same for an attacker who knows l values that the person does not have, k others' values, and m "
-            "persons [who would not have a value alone](#background-knowledge)",
+            "the belief stays below c for an attacker who knows l values that the person does not have, the values "
+            "of k others, and m persons [of the same family](#background-knowledge)",
             "Chen, LeFevre, Ramakrishnan 2007",
         ),
     )
     expected: ClassVar[str] = "{attribute: ..., l: 1, k: 3, m: 0, c: 0.7}"
     definition: ClassVar[str] = (
-        "No value of any person is believed with the probability c, by an attacker who knows a number of "
-        "facts of the person, of others, and of the family (Chen, LeFevre, Ramakrishnan 2007)."
+        "The belief in any person's value stays below c, for an attacker who knows facts about the person, about "
+        "others, and about the family (Chen, LeFevre, Ramakrishnan 2007)."
     )
-    not_certified: ClassVar[str] = "it is the worst over three kinds of knowledge"
+    not_certified: ClassVar[str] = "it is a worst case over three kinds of knowledge"
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     l: Annotated[int, checked(integer("l, a number of values", 0, MOST_PIECES))] = Field(  # noqa: E741
-        default=0, description="How many values an attacker may know a person not to have."
+        default=0, description="How many values the attacker knows that the person does not have."
     )
     k: Annotated[int, checked(integer("k, a number of persons", 0, MOST_PIECES))] = Field(
-        default=0, description="How many other persons' values an attacker may know."
+        default=0, description="Of how many other persons the attacker knows the value."
     )
     m: Annotated[int, checked(integer("m, a number of persons", 0, MOST_PIECES))] = Field(
-        default=0, description="Of how many others an attacker may know that the person has a value if they have it."
+        default=0, description="How many family members the attacker knows: if one has a value, so does the person."
     )
     c: Belief = Field(description=ABOUT_BELIEF)
 

@@ -41,20 +41,20 @@ class ProfitabilityRequirement(OfAttacker):
         Form(
             "profitability: {benefit: 1200, loss: 300, gain: 300, cost: 4}",
             "labels narrow enough, and rows or persons enough, that a record [earns its publisher "
-            "something](#every-record-earns-something) after what an attack is expected to cost; with a "
-            "`population`, persons of it enough",
+            "something](#every-record-earns-something) after the expected cost of an attack; with a `population`, "
+            "persons of it",
             "Wan et al. 2015",
         ),
     )
     expected: ClassVar[str] = Prices.expected
     definition: ClassVar[str] = (
-        "Every record earns its publisher more than an attack on it is expected to cost, at the prices that "
-        "are named. It protects no person by itself (Wan et al. 2015)."
+        "At the given prices, every record earns its publisher more than the expected cost of an attack. It does not "
+        "protect persons by itself (Wan et al. 2015)."
     )
-    not_certified: ClassVar[str] = "it weighs what a publisher earns and loses"
+    not_certified: ClassVar[str] = "it weighs a publisher's gains and losses"
     never_in_ledger: ClassVar[str] = (
-        "with a ledger, releases are judged by their joint classes, which have labels of several levels, so that what "
-        "a record of one earns is not known; use no_attack"
+        "a ledger judges releases by their joint classes, which have labels of several levels, so the payout of a "
+        "record is not defined; use no_attack"
     )
 
     benefit: Cost = Field(description=ABOUT_BENEFIT)
@@ -93,8 +93,8 @@ class _Payout(PrivacyModel):
     def assumption(self) -> str:
         """That prices are all that counts: by high benefits, unique records pass."""
         return (
-            "profitability weighs what a record earns its publisher against what an attack on it costs the publisher, "
-            "and records that earn enough may be unique; ask for k_anonymity or no_attack as well to protect them"
+            "profitability weighs the publisher's gains against expected losses, so records that earn enough may be "
+            "unique; add k_anonymity or no_attack to protect them"
         )
 
     def monotonicity(self, by_person: bool) -> Monotonicity:

@@ -48,7 +48,7 @@ def register(model: type[M]) -> type[M]:
         PRIVACY_REQUIREMENTS.load()  # one of ours may have the name, and not be imported yet
     others = [known for known in _MODELS if known.requirement is not requirement]
     if any(known.name == model.name for known in others):
-        raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")
+        raise ValueError(f"there is already a privacy model {model.name!r}; choose another name")
     PRIVACY_REQUIREMENTS.add(requirement.name, requirement, model.__module__)
     if model not in _MODELS:
         _MODELS.append(model)
@@ -72,15 +72,14 @@ def _model_obstacles(requirement: Requirement) -> Iterator[Obstacle]:
     """Differential privacy is a property of how a release is made, m-invariance one of a sequence of tables."""
     if isinstance(requirement, MInvarianceRequirement):
         yield Obstacle(
-            "m_invariance is a property of a sequence of releases: anonymize makes the next one, and no other verb "
-            "takes the requirement. To compare two internal versions, give check a spec with k_anonymity, and "
-            "--earlier, --person and --m"
+            "m_invariance is a property of a sequence of releases, and only anonymize supports it. To compare two "
+            "internal versions, run check with a k_anonymity spec and --set earlier=TABLE,person=COLUMN,m=M"
         )
     if isinstance(requirement, DifferentialPrivacyRequirement):
         yield Obstacle(
-            "differential_privacy is a property of how a release is made, and no look at a table tells whether it has "
-            "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
-            "alone, give check a spec with k_anonymity and the k that anonymize printed"
+            "differential_privacy is a property of the mechanism, which a table does not show, and only anonymize "
+            "supports it. To check the k of the classes alone, give check a spec with k_anonymity and the k that "
+            "anonymize printed"
         )
 
 

@@ -148,7 +148,11 @@ def _of_attacker(given: set[str], attacker: object) -> Iterator[Fault]:
     if attacker == "journalist":
         yield from _of_journalist(given)
     if "person" in given and "population" not in given:
-        yield Fault(("person",), "'person' is a column of a 'population' table, and there is none", True)
+        yield Fault(
+            ("person",),
+            "'person' is a column of the 'population' table, which is missing; add it, or leave 'person' out",
+            True,
+        )
 
 
 def _of_journalist(given: set[str]) -> Iterator[Fault]:

@@ -100,9 +100,7 @@ class TClosenessRequirement(Requirement):
             yield Fault(("hierarchy",), f"'hierarchy' belongs to distance: hierarchical, and this is {which}", True)
         if value is not None and value.hierarchy is not None:
             if value.hierarchy.point is not None:
-                yield Fault(
-                    ("hierarchy", "point"), "a point is two columns, and this attribute is one; use another kind", True
-                )
+                yield Fault(("hierarchy", "point"), "a point needs two columns; use another kind of hierarchy", True)
             for field in sorted({"minimum_level", "maximum_level", "weight", "as_"} & value.hierarchy.model_fields_set):
                 key = field.rstrip("_")
                 why = f"'{key}' is for quasi-identifiers: this hierarchy only measures distances"

@@ -121,7 +121,7 @@ def clinical(found: Evidence) -> Iterator[Block]:
     if found.class_sizes:
         yield Cells(
             ["rows of the class#", "classes#", "rows#"], [list(cells) for cells in map(size_cells, found.class_sizes)],
-            caption="Classes by size, in rows of the table as it stands",
+            caption="Classes by size, in rows of the table as it is",
         )  # fmt: skip
 
 

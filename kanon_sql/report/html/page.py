@@ -71,7 +71,7 @@ def html_fragment(result: Shown) -> str:
     """Write a result as a part of another page, such as a notebook: a ``<style>`` and one ``<article>``.
 
     Args:
-        result: of any verb that has a report, a comparison, or a spec, which is shown as it stands in manifests.
+        result: of any verb that has a report, a comparison, or a spec, which is shown as it is in manifests.
 
     Returns:
         The text of the fragment.

@@ -133,8 +133,9 @@ class Book:
         found = doing_more(text if setup is None else setup.group(2), self.workspace.dialect.name)
         if found is not None:
             raise UnsupportedError(
-                f"certify: the verifier runs no query that may do more than read, and one of {name!r} has {found!r}; "
-                "leave comments, words that write, and texts right behind a word out of the queries of the spec"
+                f"certify: the verifier runs only queries that surely just read, but a query of {name!r} has "
+                f"{found!r}; remove comments, keywords that write, and string literals directly after a word from the "
+                "queries of the spec"
             )
         self.files[path] = text + "\n"
         return path

@@ -62,7 +62,7 @@ def _carried_of(ground: Ground, item: Definition | None) -> list[dict[str, Any]]
 
 
 def of_release(ground: Ground, item: Definition | None) -> At:
-    """The classes of the release as it stands, by its own cells."""
+    """The classes of the release as it is, by its own cells."""
     places = {attribute.name: f"q{attribute.index}" for attribute in ground.attributes}
     made_by = item.keys if item else ground.spec.quasi_identifiers
     keys = [identifier(places.get(name) or ground.others[name]) for name in made_by]

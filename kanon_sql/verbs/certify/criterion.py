@@ -23,25 +23,28 @@ def why_unproven(
     if not spec.recoding.is_full_domain:
         method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
         return (
-            f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan "
-            "--show bound computes one of labels of hierarchies"
+            f"the recoding {method} chooses labels by class or value and has no bound on its loss; plan --show bound "
+            "computes one for hierarchy labels"
         )
     if manifest.get("intervals") is not None or spec.search.of_intervals:
-        return "the search chose among partitions of the values, of which there is no lattice of levels to go through"
+        return "the search chose among partitions of the values, so there is no lattice of levels to prove over"
     if search is None or not search.get("proven"):
         return f"the search {spec.search.algorithm} does not claim that its node is the best"
     if left:
         return f"whether a node satisfies {left[0].what} is not certified, so neither is which nodes do"
     unfit = [item for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
     if unfit:
-        return f"{unfit[0].label} is not judged class by class of all quasi-identifiers against the source"
+        return f"{unfit[0].label} is not decided by each class of all quasi-identifiers alone"
     metric = criterion(spec)
     if metric not in METRICS or spec.search.aggregate == "rank":
-        return f"the metric {spec.search.metric_label} is not written down again for certificates"
+        return f"the metric {spec.search.metric_label} is not supported in certificates"
     if metric != "height" and (spec.search.gs_factor != 0.5 or spec.search.monotone):
-        return f"the metric {spec.search.metric_label} weighs suppression in a way that is not written down again"
+        return f"the metric {spec.search.metric_label} weighs suppression in a way that certificates do not support"
     if spec.ledger is not None:
-        return "with a ledger, the best of what is safe beside earlier releases is released, and not the best of all"
+        return (
+            "with a ledger, the best node that is safe together with earlier releases is released, which need not be "
+            "the best of all"
+        )
     return None
 
 

@@ -90,7 +90,7 @@ class Definition:
         return self.comparison in ("<", "<=")
 
 
-_TESTED = "check judges it by the table itself; no second opinion in plain SQL was written for it"
+_TESTED = "certificates have no plain SQL for it; check measures it"
 
 
 def definitions_of(spec: Spec) -> tuple[list[Definition], list[NotCertified]]:
@@ -120,13 +120,13 @@ def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
         return f"{why}; {_TESTED}" if requirement.judged_by_table else why
     defined = _DEFINED.get(requirement.name)
     if defined is None:
-        return "it is not of this package, and no second opinion in plain SQL was written for it"
+        return "it is not part of this package, so certificates have no plain SQL for it"
     return defined(requirement, common, over)
 
 
 def _of_closeness(requirement: TClosenessRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
     if requirement.distance == "hierarchical":
-        return "its distance by a hierarchy is not written in plain SQL here; check measures it"
+        return "certificates have no plain SQL for its hierarchical distance; check measures it"
     if requirement.distance == "ordered":
         return Definition(
             says=f"in every class{over}, the cumulative shares of the values of {requirement.attribute} in their order "
@@ -217,7 +217,7 @@ def _of_diversity(requirement: LDiversityRequirement, common: Mapping[str, Any],
             numbers={"l": int(requirement.l)}, **common,
         )  # fmt: skip
     if requirement.variant == "entropy":
-        return "it is an estimate of what a class is a sample of, and no property of the class"
+        return "it estimates the population behind a class, and is not a property of the class"
     return f"it weighs values that may be disclosed and values that must not be excluded; {_TESTED}"
 
 

@@ -212,8 +212,8 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
     item = spec.quasi_identifiers[column.name]
     if item.parents == "several":
         raise UnsupportedError(
-            f"quasi_identifiers.{column.name}: its values have several parents, of which the run chose one by the "
-            "rows; a certificate needs one parent a value: give the chosen ones as a hierarchy of their own"
+            f"quasi_identifiers.{column.name}: its values have several parents, from which the run chose by the data; "
+            "a certificate needs one parent per value: write the chosen ones into a hierarchy"
         )
     table, values = book.table(f"labels{index}"), book.table(f"values{index}")
     compiler = book.workspace.compiler
@@ -230,7 +230,8 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         if missing or repeated or not rows:
             raise UnsupportedError(
                 f"quasi_identifiers.{column.name}: its hierarchy table has changed: {repeated} values have several "
-                f"rows, and {missing} rows lack a label; use the one that the release was made with, or publish again"
+                f"rows, and {missing} rows lack a label; restore the table that the release was made with, or publish "
+                "again"
             )
         height = len(names) - 1 if tops == 1 and len(names) > 1 else len(names)
         top_label = exact_text(Sql(f"CAST({literal(str(top) if height < len(names) else TOP)} AS VARCHAR)"))

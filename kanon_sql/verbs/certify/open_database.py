@@ -28,7 +28,7 @@ def opened(given):
 def cursor_of(dialect, database, *, files=False):
     """A cursor by the driver that Python has for the engine: it only reads, where the engine knows how."""
     if dialect not in DRIVERS:
-        raise SystemExit(f"no driver of {dialect} is known here; call verify(directory, cursor) with a DB-API cursor")
+        raise SystemExit(f"there is no driver for {dialect} here; call verify(directory, cursor) with a DB-API cursor")
     driver, url = import_module(DRIVERS[dialect]), urlsplit(database)
     if dialect == "spark":
         run = driver.SparkSession.builder.getOrCreate().newSession().sql

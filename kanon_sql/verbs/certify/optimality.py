@@ -71,7 +71,7 @@ def prove(
     attributes = ground.attributes
     size = prod(attribute.highest - attribute.lowest + 1 for attribute in attributes)
     if size > MOST_NODES:
-        why = f"the lattice has {size:,} nodes, and one of more than {MOST_NODES:,} is not gone through"
+        why = f"the lattice has {size:,} nodes, and a proof is limited to {MOST_NODES:,}"
         return NotCertified(what, why)
     best = tuple(node[attribute.name] for attribute in attributes)
     metric = criterion(ground.spec)
@@ -107,7 +107,7 @@ def prove(
     proof["value"] = answers.metric(best)
     enough = proof["value"] - SLACK * max(1.0, abs(proof["value"]))
     if not asking.exclude(_candidates(proof, answers, enough, best), enough):
-        return NotCertified(what, f"the proof takes the answers of more than {MOST_ASKED:,} nodes of {size:,}")
+        return NotCertified(what, f"the proof needs the results of more than {MOST_ASKED:,} of {size:,} nodes")
     if all(lasting):
         most = MOST_ASKED if boundary_of_all else MOST_OF_BOUNDARY if size <= SMALL else 0
         proof["boundary_is_complete"] = asking.complete(most, enough)
@@ -205,7 +205,7 @@ class _Asking:
 
     def ask(self, nodes: Sequence[Node]) -> None:
         """Ask about some nodes: a statement, and its claim."""
-        self._book.workspace.report("asking about nodes of the lattice", self.asked)
+        self._book.workspace.report("evaluating nodes of the lattice", self.asked)
         self.asked += len(nodes)
         self._roll_up(nodes)
         self._claim("the classes of nodes of the lattice, and those that violate a requirement", nodes, sized=False)

@@ -44,7 +44,7 @@ def claim_release(
     spec = ground.spec
     named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
     expected = [name for name in ground.columns if name in named] + [column.name for column in spec.computed]
-    book.claim("release", "columns", "the release has these columns, and no other", columns, list(ground.released))
+    book.claim("release", "columns", "the release has exactly these columns", columns, list(ground.released))
     if sorted(ground.released) != sorted(expected):
         have, should = ", ".join(ground.released), ", ".join(expected)
         book.problems.append(f"the release has the columns {have}, and should have {should}")
@@ -64,9 +64,10 @@ def claim_release(
     if node is None or masked:
         yield NotCertified(
             "that each class has the source's rows under its labels",
-            "labels differ by class or value, so that those of several classes may fit a row; that the release "
-            "has nothing besides its labels more often than the source is claimed instead" if node is None else
-            "the suppressed rows are in the release, masked, and whose they are does not follow from their labels",
+            "labels differ by class or value, so labels of several classes may fit a row; instead it is claimed that "
+            "the release shows no combination of values more often than the source"
+            "" if node is None else
+            "the suppressed rows are in the release, masked, and their labels do not show which source rows they are",
         )  # fmt: skip
         _containment(book, ground)
     else:
@@ -81,8 +82,8 @@ def claim_release(
         if ground.by_person:
             if node is None or masked or not item.by_all:
                 yield NotCertified(
-                    item.label, "whose rows are in a class of persons, its labels do not tell; only of full-domain "
-                    "recoding without masked rows, by all quasi-identifiers, the source tells it"
+                    item.label, "labels do not show which persons a class has; the source does so only for "
+                        "full-domain recoding by all quasi-identifiers without masked rows"
                 )  # fmt: skip
                 continue
             at = released_there(ground, node, item)
@@ -164,8 +165,9 @@ def _computed_columns(book: Book, ground: Ground, release: Relation) -> None:
     ]
     if branches:
         book.claim(
-            "release", "computed", "every column beside a label says what the label says, and neither it nor a number "
-            "tells two rows of one label apart", book.workspace.compiler.union(branches),
+            "release", "computed", "every computed column agrees with its label, and no computed column or number "
+                "distinguishes rows with the same label"
+            "", book.workspace.compiler.union(branches),
             ("column_number", "wrong_rows", "split_labels"), [("wrong_rows", "=", 0), ("split_labels", "=", 0)],
         )  # fmt: skip
 
@@ -197,8 +199,8 @@ def _agreement(book: Book, ground: Ground, node: Mapping[str, int], rows: Mappin
     dropped = book.claims[1].rows[0][4]
     book.claim(
         "release", "agreement",
-        "each class of the release has the very rows that the source has under its labels, with all that is released "
-        "besides",
+        "each class of the release has exactly the rows that the source has under its labels, with all other "
+        "released columns",
         statement, ("classes", "differing", "released_rows", "suppressed_rows"),
         [("differing", "=", 0), ("suppressed_rows", "=", rows["source"] - rows["released"] - dropped)],
     )  # fmt: skip
@@ -212,6 +214,7 @@ def _containment(book: Book, ground: Ground) -> None:
             "verbs/certify/contained", others=others, released=ground.release, vectors=ground.vectors
         )
         book.claim(
-            "release", "contained", "what the release says besides its labels, the source says as often at least",
+            "release", "contained", "each combination of other released values occurs in the source at least as "
+                "often as in the release",
             statement, ["exceeding"], [("exceeding", "=", 0)],
         )  # fmt: skip

@@ -64,7 +64,7 @@ class Certificate(Printed):
         """What there is to say of it, in a sentence."""
         release = self.content["release"]
         if self.problems:
-            return f"{release}: {len(self.problems)} of what was to be certified does not hold: {self.problems[0]}"
+            return f"{release}: {len(self.problems)} of the claims do not hold: {self.problems[0]}"
         proven = "and that no other node is better" if self.content["optimality"] is not None else "without optimality"
         return f"certified {release} by {len(self.claims)} claims, {proven}"
 

@@ -29,15 +29,18 @@ class Signer:
             raise UnsupportedError(
                 f"signing a certificate needs cryptography, which is not installed; {how_to_install('certify')}"
             ) from None
-        expected = "expected an Ed25519 private key as PEM, without a password: openssl genpkey -algorithm ed25519"
+        expected = (
+            "expected an Ed25519 private key in PEM format without a password, as made by: openssl genpkey "
+            "-algorithm ed25519"
+        )
         try:
             key = load_pem_private_key(path.read_bytes(), None)
         except OSError as error:
             raise SpecError(f"--sign {path}: {error.strerror or type(error).__name__}; {expected}") from None
         except (ValueError, TypeError):
-            raise SpecError(f"--sign {path}: it holds no such key; {expected}") from None
+            raise SpecError(f"--sign {path}: the file holds no such key; {expected}") from None
         if not isinstance(key, Ed25519PrivateKey):
-            raise SpecError(f"--sign {path}: it holds a key of another kind; {expected}")
+            raise SpecError(f"--sign {path}: the file holds another kind of key; {expected}")
         self._key = key
 
     def sign(self, content: bytes) -> bytes:

@@ -128,7 +128,7 @@ def certify(
             "engine": f"{engine.dialect.name} {engine.version}".strip(), "dialect": engine.dialect.name,
         },
         "release": manifest["release"],
-        "spec": manifest["spec"],  # with the same hash, and as it stands in the database
+        "spec": manifest["spec"],  # with the same hash, and as it is in the database
         "spec_hash": spec.hash,
         "session": session_statements(engine),
         "setup": book.setup,
@@ -145,28 +145,28 @@ def _obstacles(engine: Engine, spec: Spec, directory: Path) -> Iterator[Obstacle
     if spec.release_file is not None:
         yield from file_release_obstacles(spec, "certify")
     elif spec.release is None:
-        yield Obstacle("release: missing; certify is about a release that anonymize has published", SpecError)
+        yield Obstacle("release: missing; certify needs a release that anonymize has published", SpecError)
     for requirement in (spec.differential_privacy, spec.m_invariance):
         if requirement is not None:
             yield Obstacle(
-                f"privacy: {requirement.name} is a property of how releases are made, and no look at one shows it, so "
-                "that there is nothing to certify; use the manifest of the run"
+                f"privacy: {requirement.name} is a property of the mechanism, which a release does not show, so there "
+                "is nothing to certify; use the manifest of the run"
             )
     if spec.steps is not None and spec.steps.sample is not None:
         yield Obstacle(
-            "steps.sample: who was drawn is decided by a secret, and every statement of a certificate would hold it; "
-            "publish a table of the sample, and certify a release of that"
+            "steps.sample: a secret decides the sample, and a certificate would have to contain it; save the sample "
+            "as a table, and certify a release of that table"
         )
     if engine.scratch.mode != "temp":
         yield Obstacle(
-            f"certify makes tables of the session, for statements that read them twice, and {engine.label} has none "
-            f"here ({engine.scratch.reason}); use --set scratch=temp, or another engine"
+            f"certify needs temporary tables, which {engine.label} does not have here ({engine.scratch.reason}); use "
+            "--set scratch=temp, or another engine"
         )
     if directory.exists() and not directory.is_dir():
         yield Obstacle(f"{directory}: it is a file; expected a directory to write", SpecError)
     elif directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
         yield Obstacle(
-            f"{directory}: it holds other things than a certificate; expected a new or an empty directory", SpecError
+            f"{directory}: it holds other files than a certificate; give a new or empty directory", SpecError
         )
 
 
@@ -181,15 +181,15 @@ def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
     if run_id is None:
         open_table(engine, spec, spec.release)  # which says so if there is none
         raise SpecError(
-            f"release: {'.'.join(spec.release)} bears the mark of no run, so that how it was made is not known; "
-            "expected a release that anonymize has published"
+            f"release: {'.'.join(spec.release)} has no run mark, so its origin is unknown; certify a release that "
+            "anonymize has published"
         )
     schema = format_table_name(spec.release[:-1]) if spec.release[:-1] else None
     manifest = published_manifest(engine, run_id, schema)
     if manifest["spec_hash"] != spec.hash:
         raise SpecError(
             f"release: {'.'.join(spec.release)} was published by another spec (its hash is "
-            f"{manifest['spec_hash'][:12]}, and that of this one {spec.hash[:12]}); give the one that published it"
+            f"{manifest['spec_hash'][:12]}, and that of this one {spec.hash[:12]}); give the spec that published it"
         )
     return manifest
 
@@ -241,7 +241,8 @@ def _need(spec: Spec, released: Mapping[str, Any], looked_at: Sequence[str]) -> 
     missing = [name for name in (*spec.quasi_identifiers, *looked_at) if name not in released]
     if missing:
         raise SpecError(
-            f"release: it has no column {missing[0]!r}, which the spec releases; it is not what was published"
+            f"release: it has no column {missing[0]!r}, which the spec releases, so it is not the published table; "
+            "publish again"
         )
 
 
@@ -260,7 +261,7 @@ def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer 
     except OSError as error:
         raise SpecError(
             f"--output {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give "
-            "a directory that you may write to"
+            "a writable directory"
         ) from None
 
 

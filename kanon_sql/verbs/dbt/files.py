@@ -31,7 +31,7 @@ from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_column
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
-MARK = "Written by kanon-sql pipeline dbt; it will be written over."
+MARK = "Written by kanon-sql pipeline dbt, which overwrites it."
 
 ADAPTERS = {
     "duckdb": "varchar",
@@ -182,8 +182,8 @@ def _given(release: _Release, name: str, table_columns: Sequence[str] | None) ->
         seed += "_"
     read_as_null = [
         Problem(
-            f"quasi_identifiers.{name}: the value or a label of row {number} of its hierarchy is empty or the word "
-            "null, which dbt reads as NULL in a seed; put the hierarchy into a table (table: ...)"
+            f"quasi_identifiers.{name}: the value or a label of row {number} of its hierarchy is empty or 'null', "
+            "which dbt reads as NULL in a seed; put the hierarchy into a table (table: ...)"
         )
         for number, row in enumerate(rows, 1)
         if any(cell.strip().lower() in ("", "null") for cell in row)

@@ -38,8 +38,8 @@ def growing_obstacles(spec: Spec, engine: str) -> Iterator[Obstacle]:
     refresh = "run kanon-sql anonymize and refresh for it"
     if engine not in _ENGINES:
         yield Obstacle(
-            f"state: release and state have to change together, and dbt writes them in one transaction on "
-            f"{' and '.join(_ENGINES)} alone, not on {engine}; {refresh}",
+            "state: release and state must change together, and dbt can write them in one transaction only on "
+            f"{' and '.join(_ENGINES)}, not on {engine}; {refresh}",
             SpecError,
         )
     if spec.increments is None or spec.increments.watermark is None:
@@ -50,30 +50,31 @@ def growing_obstacles(spec: Spec, engine: str) -> Iterator[Obstacle]:
         )
     if spec.increments is not None and spec.increments.on_drift != "hold":
         yield Obstacle(
-            f"increments.on_drift: {spec.increments.on_drift} changes the levels, and dbt build searches for "
-            f"none; expected hold, or {refresh}",
+            f"increments.on_drift: {spec.increments.on_drift} changes the levels, but dbt build does not search; use "
+            f"hold, or {refresh}",
             SpecError,
         )
     if spec.follows_the_calendar:
         yield Obstacle(
-            "release_year: labels follow the calendar, and the rows of another year would stand beside those of "
-            f"{spec.year} with other labels; write release_year: {spec.year} in the spec to go on with these",
+            "release_year: labels depend on the year, so rows of another year would get other labels than those of "
+            f"{spec.year}; write release_year: {spec.year} in the spec to keep these labels",
             SpecError,
         )
     if len(spec.state) > 1:
         yield Obstacle(
-            "state.schema: expected a plain name, before which dbt puts its own; it decides on databases", SpecError
+            "state.schema: expected a plain schema name, since dbt adds its own prefix and chooses the database",
+            SpecError,
         )
     watermark = None if spec.increments is None else spec.increments.watermark
     named = [*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([spec.unit] if spec.unit else []), watermark or ""]
     if any(name.lower().startswith("kanon_") for name in named):
         yield Obstacle(
-            "a column's name begins with kanon_, as those of the day's rows do; rename it in a model before it",
+            "a column's name begins with kanon_, which is reserved; rename it in an upstream model",
             SpecError,
         )
     if "{" in (watermark or ""):
         yield Obstacle(
-            "increments.watermark: the name holds a brace, which dbt would take for Jinja; rename it", SpecError
+            "increments.watermark: the name holds a brace, which dbt would read as Jinja; rename it", SpecError
         )
 
 

@@ -83,7 +83,10 @@ def labelled(
     year = str(next(year for year in range(*YEARS) if str(year) not in text))
     found = of_year(spec.in_year(int(year))).replace(year, _YEAR_OF_BUILD)
     if found.replace(_YEAR_OF_BUILD, str(spec.year)) != text:
-        raise InternalError("the year of the release changes more of a model than numbers; nothing was written")
+        raise InternalError(
+            "the year of the release changes more of a model than numbers, so nothing was written; "
+            "write release_year into the spec"
+        )
     return found
 
 

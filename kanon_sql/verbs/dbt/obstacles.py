@@ -39,14 +39,11 @@ def dbt_obstacles(engine: Engine, spec: Spec, source: str | None) -> Iterator[Ob
     yield from local_obstacles(
         spec,
         "dbt",
-        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
-        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
-        "declare it as a source)",
+        f"its models apply one level per column, but with recoding: {spec.recoding.method} labels depend on the class "
+        "(publish such a release with kanon-sql anonymize, and declare it as a dbt source)",
     )
     if engine.dialect.name not in ADAPTERS:
-        yield Obstacle(
-            f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
-        )
+        yield Obstacle(f"the dbt package does not support {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}")
     yield from _unfit(spec)
     yield from growing_obstacles(spec, engine.dialect.name)
     if source is not None and not _SOURCE.fullmatch(source):
@@ -57,36 +54,35 @@ def _unfit(spec: Spec) -> Iterator[Obstacle]:
     """What of a spec a dbt release cannot be."""
     if spec.release is None or len(spec.release) > 1 or not _NAME.fullmatch(spec.release[0]):
         yield Obstacle(
-            "release: expected a plain name of letters, digits and _, the model's; dbt decides on its schema "
-            "(schema: in dbt_project.yml)",
+            "release: expected a model name of letters, digits and _; set the schema in dbt (schema: in "
+            "dbt_project.yml)",
             SpecError,
         )
     if spec.source.table is None:
-        yield Obstacle("source: dbt reads tables; make the query or file a model, and name its table here", SpecError)
+        yield Obstacle(
+            "source: dbt reads tables; turn the query or file into a model, and name its table here", SpecError
+        )
     if spec.suppression.style == "mask":
-        yield Obstacle("suppression.style: a dbt release drops suppressed rows; expected drop", SpecError)
+        yield Obstacle("suppression.style: a dbt release drops suppressed rows; use drop", SpecError)
     if spec.ledger is not None:
         yield Obstacle(
-            "ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize", SpecError
+            "ledger: dbt builds the release without a ledger; leave it out, or publish with anonymize", SpecError
         )
     if spec.recoding.save_as is not None:
-        yield Obstacle(
-            "recoding.save_as: the model that is written is the recoding, and dbt builds it; leave it out", SpecError
-        )
+        yield Obstacle("recoding.save_as: the dbt model itself is the recoding; leave it out", SpecError)
     for column, hierarchy in spec.quasi_identifiers.items():
         if hierarchy.as_ != "text":
             yield Obstacle(
-                f"quasi_identifiers.{column}.as: the models of a dbt release are labels, and its tests judge no "
-                f"columns beside them; leave it out and compute {hierarchy.as_} from the label in a model after this "
-                "one, or publish with anonymize",
+                f"quasi_identifiers.{column}.as: a dbt release has labels only, and its tests check no computed "
+                f"columns; leave it out and compute {hierarchy.as_} from the label in a downstream model, or publish "
+                "with anonymize",
                 SpecError,
             )
     for item in spec.privacy:
         reason = _untested(item)
         if reason is not None:
             yield Obstacle(
-                f"privacy: the dbt package does not test {reason}, and a release that no build tests is none; leave it "
-                "out, or publish with anonymize",
+                f"privacy: the dbt package cannot test {reason}; leave it out, or publish with anonymize",
                 SpecError,
             )
     named = [
@@ -99,12 +95,10 @@ def _unfit(spec: Spec) -> Iterator[Obstacle]:
     tables = [spec.source.table or ()]
     tables += [item.table for item in spec.quasi_identifiers.values() if item.table is not None]
     if any("{" in name for name in [*named, *(part for parts in tables for part in parts)]):
-        yield Obstacle(
-            "a name holds a brace, which dbt would take for Jinja; rename it in a model before this one", SpecError
-        )
+        yield Obstacle("a name holds a brace, which dbt would read as Jinja; rename it in an upstream model", SpecError)
     if any(name.lower() == LEFT_OUT for name in named):
         yield Obstacle(
-            f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one",
+            f"the column {LEFT_OUT!r} is reserved for the labelled model; rename it in an upstream model",
             SpecError,
         )
 

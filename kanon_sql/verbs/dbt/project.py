@@ -99,7 +99,9 @@ def _with_warnings(
 ) -> Result:
     """The result with what should be known of the release: dbt writes it, and looks for no warnings."""
     if engine.scratch.mode == "inline":
-        why = f"only warnings of the plan were looked for, since others take a scratch table ({engine.scratch.reason})"
+        why = (
+            f"only the warnings of plan were computed, since the others need a scratch table ({engine.scratch.reason})"
+        )
         return replace(result, notes=[*result.notes, why])
     held = {
         name: column.model_copy(update={"minimum_level": node[name], "maximum_level": node[name]})
@@ -126,13 +128,13 @@ def _refuse_growing(spec: Spec, models: Path) -> None:
         written = ""  # which is not ours, and is refused for that
     if INCREMENT in written:
         raise SpecError(
-            f"{path} is of a release that grows, at the levels that it began with; others would show what was hidden. "
-            "Take its models away if nothing was built of them; else release under another name"
+            f"{path} belongs to a growing release, whose levels must not change: other levels would show what was "
+            "hidden. Remove its models if nothing was built from them; otherwise use another release name"
         )
     if spec.state is not None and MARK in written:
         raise SpecError(
-            f"{path} is of a release that is made again by every build, and one that grows never is; take its models "
-            "and its table away, or release under another name"
+            f"{path} belongs to a release that every build replaces, and a growing release is never replaced; remove "
+            "its models and its table, or use another release name"
         )
 
 
@@ -175,8 +177,8 @@ def _write(project: Path, texts: dict[PurePosixPath, str]) -> tuple[Path, ...]:
                 target.write_text(text, encoding="utf-8", newline="")
         except OSError as error:
             raise SpecError(
-                f"cannot write {target}: {error.strerror or type(error).__name__}; those before it are written, and "
-                "are written again"
+                f"cannot write {target}: {error.strerror or type(error).__name__}; the files before it were written, "
+                "and the next run writes them again"
             ) from None
         written.append(target)
     return tuple(written)

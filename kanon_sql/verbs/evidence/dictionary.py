@@ -84,10 +84,10 @@ def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[s
     if not is_there:
         return role, "dropped", None, None, "not in the release"
     if name in spec.identifiers or name == spec.unit:
-        return role, "released", None, None, "as in the source, although the spec says that it is not released"
+        return role, "released", None, None, "as in the source, although the spec does not release it"
     if not roles:
-        where = "as it stands" if in_source else "a column that the source does not have"
-        return role, "released", None, None, f"{where}; nothing is known of it, so look at it"
+        where = "as it is" if in_source else "a column that the source does not have"
+        return role, "released", None, None, f"{where}; unknown, so examine it"
     step = None if spec.steps is None else spec.steps.columns.get(name)
     if step is None:
         return role, "released", None, None, "the value as it is in the source"
@@ -104,8 +104,8 @@ def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[s
 
 def _computed(column: ComputedColumn) -> str:
     """What stands beside a label: that it tells no more was seen when the table was opened."""
-    position = {"from": "where it begins", "to": "where it ends, which is not in it", "mid": "its middle"}[column.part]
-    return f"what the label of {column.of} says as a {'date' if column.dates else 'number'}: {position}"
+    position = {"from": "where it begins", "to": "where it ends (exclusive)", "mid": "its middle"}[column.part]
+    return f"the label of {column.of} as a {'date' if column.dates else 'number'}: {position}"
 
 
 def _roles(spec: Spec, name: str) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _quasi_identifier(
     # At a level below the top, one label in every row still says what the rows have in common, such as an area.
     at_top = name in run.withheld if level is None or height is None else level >= height > 0
     if at_top and labels.get(name, 0) <= 1:
-        return Entry(name, role, "withheld", level, height, "one label in every row, which tells nothing")
+        return Entry(name, role, "withheld", level, height, "one label in every row, which reveals nothing")
     if level == 0:
         return Entry(name, role, "released", level, height, level_meaning(item, 0, height))
     if level is not None:
@@ -147,10 +147,10 @@ def _quasi_identifier(
 def _of_unknown_level(run: Published | None) -> str:
     """A table that no one vouches for may hold values as they are: nothing good is said of it."""
     if run is None:
-        return "not known, it may be the value: no manifest says how this table was made"
+        return "unknown, possibly the value: there is no manifest of this table"
     if not run.unchanged:
-        return "not known, it may be the value: the table is not as its run left it"
-    return "not known, it may be the value: the table was published by another spec"
+        return "unknown, possibly the value: the table has changed since its run"
+    return "unknown, possibly the value: the table was published with another spec"
 
 
 def level_meaning(item: QuasiIdentifier, level: int, height: int | None) -> str:

@@ -87,14 +87,14 @@ def evidence(
     if table is None:
         refuse(file_release_obstacles(spec, "evidence"))
     if parts is None:
-        raise SpecError("release: missing; name the table that the evidence is about with --table")
+        raise SpecError("release: missing; name the table to measure with --table")
     _refuse_misfits(external, external_is_sample, attacks, zip_population, zip_people)
     left = _Clock(started, timeout)
     with engine.run(Deadline(left())) as meter:
         spec = as_published(engine, spec, parts)
         opened = open_table(engine, spec, parts)
         if opened.is_source:
-            raise SpecError(f"{opened.shown} is the source, and evidence is about a release; name one with --table")
+            raise SpecError(f"{opened.shown} is the source, but evidence is for a release; name one with --table")
         source = [column.name for column in engine.columns(plain_source_of(engine, spec))]
         counted = _zip_codes(engine, spec, opened, zip_population, zip_people, report)
         logs, meters = list(redacted_log(meter)), [Cost.of(meter, 0.0)]
@@ -163,15 +163,15 @@ def _refuse_misfits(
     external: str | None, sampled: bool, attacks: Sequence[str], zip_population: str | None, zip_people: str | None
 ) -> None:
     if sampled and external is None:
-        raise SpecError("external_is_sample: it says of the external table what it is; name one with --external")
+        raise SpecError("external_is_sample: describes the external table; name one with --external")
     unknown = [name for name in attacks if name not in ON_REQUEST]
     if unknown:
         raise SpecError(
-            f"attack: {unknown[0]!r} is none of those that run on request ({', '.join(ON_REQUEST)}); the others run by "
-            "themselves"
+            f"attack: {unknown[0]!r} is not an attack that runs on request ({', '.join(ON_REQUEST)}); leave it out, "
+            "since the others always run"
         )
     if zip_people is not None and zip_population is None:
-        raise SpecError("zip_people: it is a column of the table that zip_population names; give both")
+        raise SpecError("zip_people: a column of the zip_population table; give both")
 
 
 def _zip_codes(
@@ -182,8 +182,8 @@ def _zip_codes(
     names = [name for name in spec.quasi_identifiers if is_zip_code(spec, name) and name in opened.columns]
     if not names:
         raise SpecError(
-            f"zip_population: {opened.shown} has no quasi-identifier that is a ZIP code by its name and is "
-            "generalized by prefix; leave the option out"
+            f"zip_population: {opened.shown} has no quasi-identifier that is named like a ZIP code and generalized by "
+            "prefix; leave the option out"
         )
     given = ZipPopulation(population, people)
     return [count_zip_codes(engine, spec, opened, name, given, report) for name in names]
@@ -251,21 +251,21 @@ def _problems(
     if vouched:
         return
     if run is None:
-        why = "no manifest of a run that published it is beside it"
+        why = "it has no manifest of a run"
     elif not run.unchanged:
         why = f"it has other rows or classes than the run {run.run_id} verified"
     elif not run.same_spec:
-        why = f"the run {run.run_id} published it by another spec"
+        why = f"the run {run.run_id} published it with another spec"
     else:
         why = f"the run {run.run_id} counted rows"
     yield (
-        f"the spec protects persons ({unit}), which the release does not identify, and nothing shows that classes "
-        f"have enough of them: {why}. Publish it with kanon-sql anonymize and this spec"
+        f"the spec protects persons ({unit}), which the release does not identify, so classes may have too few of "
+        f"them: {why}. Publish it with kanon-sql anonymize and this spec"
     )
 
 
 def _asked(spec: Spec, checked: Result, run: Published | None, *, without_unit: bool) -> list[Asked]:
-    """The requirements: as counted in the table as it stands, or in persons by the run that published it."""
+    """The requirements: as counted in the table as it is, or in persons by the run that published it."""
     by_run = run is not None and run.vouches and run.counts_persons and without_unit
     names = {model.key: asked.name for asked, model in zip(spec.privacy, models_of(spec), strict=True)}
     found = []
@@ -296,21 +296,25 @@ def _not_measured(spec: Spec, measured: RiskResult, earlier: Sequence[str]) -> I
         yield NotMeasured("several releases together", "no ledger in the spec, no earlier release named (--earlier)")
     if spec.keep:
         yield NotMeasured(
-            f"what is known of {', '.join(spec.keep)}",
-            "columns under keep are in no class; an attacker who knows a value of one may find the row by it",
+            f"an attacker's knowledge of {', '.join(spec.keep)}",
+            "kept columns do not define classes; an attacker who knows a value of one may find the row by it",
         )
     if spec.sensitive:
         yield NotMeasured(
-            f"persons found by {', '.join(spec.sensitive)}",
-            "sensitive attributes are in no class; an attacker who knows one may find the row by it, and learn the "
-            "others",
+            f"re-identification by {', '.join(spec.sensitive)}",
+            "sensitive attributes do not define classes; an attacker who knows one may find the row by it, and learn "
+            "the others",
         )
-    yield NotMeasured("columns that should have been quasi-identifiers", "the spec says which columns others may know")
-    yield NotMeasured("free text, images and codes inside of values", "values are compared, and not read")
-    yield NotMeasured("whether a person is in the release", "of k-anonymity and its like, none hides that")
-    yield NotMeasured("attacks that are not described yet", "attacks that expose no person do not prove that none does")
+    yield NotMeasured(
+        "columns that should have been quasi-identifiers", "the spec decides which columns an attacker may know"
+    )
+    yield NotMeasured("free text, images and codes inside of values", "values are compared, not interpreted")
+    yield NotMeasured("whether a person is in the release", "k-anonymity and related models do not hide this")
+    yield NotMeasured(
+        "attacks that are not described yet", "an audit does not prove that no other attack exposes persons"
+    )
     yield NotMeasured("the context", "who receives the release, under which agreements, with which motives")
-    yield NotMeasured("harms", "what it would mean to the persons to be found")
+    yield NotMeasured("harms", "the harm to persons who are re-identified")
     yield NotMeasured("governance", "roles, procedures, monitoring, and what is done after an incident")
 
 
@@ -325,9 +329,9 @@ def _warnings(run: Published | None, checked: Result) -> list[Warned]:
 
 def _notes(checked: Result, measured: RiskResult, audited: AuditResult | None, run: Published | None) -> Iterator[str]:
     if run is not None and not run.unchanged:
-        yield "the table has other rows or classes than the run that published it verified: it was changed since"
+        yield "the table has other rows or classes than its run verified: it has changed since"
     elif run is not None and not run.same_spec:
-        yield "the table was published by another spec than the one that it is judged by here"
+        yield "the table was published with another spec than this one"
     yield from (f"the run: {note}" for note in (() if run is None else run.notes))
     yield from (f"check: {note}" for note in checked.notes)
     yield from (f"risk: {note}" for note in measured.notes)

@@ -69,7 +69,7 @@ class Published:
 
     @property
     def vouches(self) -> bool:
-        """Whether what the run verified may be said of the table as it stands, for the spec at hand."""
+        """Whether what the run verified may be said of the table as it is, for the spec at hand."""
         return self.same_spec and self.unchanged
 
     def to_dict(self) -> dict[str, Any]:

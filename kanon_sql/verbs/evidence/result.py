@@ -73,7 +73,7 @@ class Evidence(Printed):
         columns: the data dictionary.
         requirements: what was asked and what is reached.
         records: the risk of its records, with the threshold of EMA's guidance.
-        measured: the risk of the table's records as it stands.
+        measured: the risk of the table's records as it is.
         class_sizes: how many classes and rows there are, by the size of the class.
         attacks: those that were run, in words.
         opinion: the three risks of WP216.
@@ -130,7 +130,7 @@ class Evidence(Printed):
         if self.problems:
             return "; ".join(self.problems)
         if not self.rows:
-            return f"{self.release} has no rows: no person is in it"
+            return f"{self.release} has no rows"
         if not self.attacks:
             return f"{self.release}: every requirement is met; no attack could be run"
         return (

@@ -124,9 +124,9 @@ def _place(spec: Spec, entry: Entry, zip_codes: Mapping[str, ZipCodes]) -> tuple
     item = spec.quasi_identifiers.get(entry.column)
     lengths = _written(item).get("prefix")
     if lengths is None:
-        return "to be looked at", "it may name a place smaller than a state"
+        return "to be looked at", "it may show a place smaller than a state"
     if entry.level == 0:
-        return "not within the rule", "it is released as it is"
+        return "not within the rule", "it is released unchanged"
     kept = lengths[entry.level - 1] if entry.level else None
     if kept is not None and kept > _ZIP_DIGITS:
         return "not within the rule", f"the first {kept} digits of a ZIP code are in the release, and 3 may be"
@@ -173,13 +173,13 @@ def _date(spec: Spec, entry: Entry) -> tuple[Answer, str]:
     units = _written(item).get("dates")
     if item is None or units is None:
         if entry.level == 0 or item is None:
-            return "not within the rule", "it is released as it is, and of a date only the year may be"
-        return "to be looked at", "of a date only the year may be in the release"
+            return "not within the rule", "it is released unchanged, but only the year of a date may be released"
+        return "to be looked at", "only the year of a date may be in the release"
     level = item.minimum_level if entry.level is None else entry.level
     unit = units[level - 1] if level else "day"
     if unit not in _YEARS:
         sure: Answer = "not within the rule" if entry.level is not None else "to be looked at"
-        return sure, f"the {unit} may be in the release, and of a date only the year may be"
+        return sure, f"the {unit} is in the release, but only the year of a date may be"
     if words_of(entry.column) & {"birth", "birthdate", "birthday", "dob", "born", "dateofbirth"}:
-        return "to be looked at", f"the {unit} may stay, but where it tells that a person is over 89"
+        return "to be looked at", f"the {unit} may stay, unless it shows that a person is over 89"
     return "within the rule", f"the {unit}, and nothing finer"

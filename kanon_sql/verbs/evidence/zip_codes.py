@@ -95,8 +95,8 @@ def count_zip_codes(
         kind = table.columns[column].kind
         if kind not in ("text", "other"):
             raise SpecError(
-                f"{table.shown}: column {column!r} is {table.columns[column].type}; a ZIP code is text, since a number "
-                "loses the zeros at its front: cast it in a view, with these zeros"
+                f"{table.shown}: column {column!r} is {table.columns[column].type}; a ZIP code must be text, since a "
+                "number has no leading zeros: cast it in a view, and restore the zeros"
             )
     if given.people is not None and people.columns[given.people].kind not in _NUMBERS:
         raise SpecError(
@@ -122,8 +122,8 @@ def count_zip_codes(
     for table, (shortest, longest) in ((opened, lengths[:2]), (people, lengths[2:])):
         if shortest is not None and shortest != longest and shortest < _DIGITS:
             raise SpecError(
-                f"{table.shown}: column {column!r} has codes of {shortest} to {longest} characters; zeros at the front "
-                "seem to be lost, and codes would be counted where they do not belong: restore them in a view"
+                f"{table.shown}: column {column!r} has codes of {shortest} to {longest} characters; leading zeros seem "
+                "to be lost, so people would be counted in wrong areas: restore the zeros in a view"
             )
     return ZipCodes(
         column=column,

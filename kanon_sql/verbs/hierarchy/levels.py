@@ -152,7 +152,7 @@ def _paths(chosen: Sequence[_Chosen], directory: Path | None) -> dict[str, Path]
     found = {name: directory / file for name, file in file_names(item.name for item in chosen).items()}
     there = [path for path in found.values() if path.exists()]
     if there:
-        raise SpecError(f"{there[0]}: there is a file already, which is not replaced; name another directory")
+        raise SpecError(f"{there[0]}: the file exists and is not replaced; name another directory")
     return found
 
 
@@ -284,12 +284,14 @@ def _export(workspace: Workspace, found: _Surveyed, path: Path, style: FileStyle
     coverage = found.survey.coverage
     if coverage.values > MOST_VALUES:
         raise HierarchyError(
-            f"{found.site.where}: {coverage.values:,} values, and at most {MOST_VALUES:,} are exported; keep the rule "
-            "in the spec, which needs no file"
+            f"{found.site.where}: {coverage.values:,} values, more than the limit of {MOST_VALUES:,}; keep the rule in "
+            "the spec, which needs no file"
         )
     rows = [_labels(row, found.survey.table.top) for row in _rows(workspace, found, most=None)]
     if not rows:
-        raise HierarchyError(f"{found.site.where}: there is no value but NULL to export; leave it out with --attribute")
+        raise HierarchyError(
+            f"{found.site.where}: there are only NULLs to export; select other columns with --attribute"
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

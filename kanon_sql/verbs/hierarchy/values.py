@@ -79,8 +79,8 @@ def _refuse_length(name: str, length: int) -> None:
         raise SpecError(f"--values {name}: the range is empty; its first value comes after its last")
     if length > MOST_GIVEN:
         raise SpecError(
-            f"--values {name}: the range has {length:,} values, and at most {MOST_GIVEN:,} can be built; give a "
-            "shorter range, or a file of the values that occur"
+            f"--values {name}: the range has {length:,} values, more than the limit of {MOST_GIVEN:,}; give a shorter "
+            "range, or a file with the values"
         )
 
 
@@ -118,8 +118,8 @@ def load_given(
         rows = rule.listed_rows(spec)
         if rows is None:
             raise SpecError(
-                f"{where}: a rule has no values of its own; give some, such as --values {name}=0..120 or "
-                f"--values {name}=FILE with one per line"
+                f"{where}: a rule has no values; give some, such as --values {name}=0..120 or --values {name}=FILE "
+                "with one per line"
             )
         values = [row[0] for row in rows]
     column = replace(rule.typed(values, where), name=name)

@@ -104,17 +104,17 @@ def resolved(roles: Roles, shown: str, columns: Sequence[str]) -> Roles:
 
 def _problems(roles: Roles, shown: str, columns: Sequence[str]) -> Iterator[Problem]:
     if roles.quasi_identifiers is not None and not roles.quasi_identifiers:
-        yield Problem("quasi_identifiers: name at least one column; leave the list out for suggestions")
+        yield Problem("quasi_identifiers: name at least one column; or leave the list out to get suggestions")
     seen: dict[str, str] = {}
     for key, names in roles.by_key().items():
         for name in names:
             if name not in columns:
                 yield Problem(f"{key}: {shown} has no column {name!r} that a spec can use{did_you_mean(name, columns)}")
             elif name in seen and {key, seen[name]} != {"unit", "identifiers"}:
-                yield Problem(f"{key}: column {name!r} is also under {seen[name]}; a column has one role")
+                yield Problem(f"{key}: column {name!r} is also under {seen[name]}; give each column one role")
             seen.setdefault(name, key)
     if roles.rows and roles.unit is not None:
-        yield Problem("unit: either a column identifies persons, or rows are protected; not both")
+        yield Problem("unit: give a column that identifies persons, or protect rows; not both")
 
 
 def unit_of(roles: Roles, profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:
@@ -136,10 +136,10 @@ def _with_role(item: Suggestion, role: Role | None, roles: Roles) -> Suggestion:
         return item
     if role == "quasi_identifier":
         taken = as_quasi_identifier_of(item, "")
-        return replace(taken, reason="you named it as known to others", by_name=True, asked=True)
+        return replace(taken, reason="you listed it as a quasi-identifier", by_name=True, asked=True)
     if role is not None:
-        reasons = {"sensitive": "you named it as sensitive", "keep": "you said to keep it"}
-        reason = reasons.get(role, "you said never to release it")
+        reasons = {"sensitive": "you listed it as sensitive", "keep": "you listed it under keep"}
+        reason = reasons.get(role, "you listed it as an identifier")
         return replace(item, role=role, reason=reason, hierarchy="{}", hint="", asked=True)
     listed = {"quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive}.get(item.role)
     if listed is not None:

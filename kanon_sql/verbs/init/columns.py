@@ -59,7 +59,7 @@ class ColumnProfile:
 
     @property
     def is_nearly_unique(self) -> bool:
-        """Whether nearly every row has a value of its own."""
+        """Whether nearly every row has a different value."""
         return self.filled >= ENOUGH_ROWS and self.distinct >= NEARLY_UNIQUE * self.filled
 
     @property

@@ -51,8 +51,8 @@ def doubtful_values(workspace: Workspace, profiles: Sequence[ColumnProfile], csv
         above, future = next(counts), next(counts)
         if not above:
             yield (
-                f"{item.name}: none of {item.filled:,} dates has a day above 12, so day and month may be exchanged; "
-                "see whether csv: {dates: ...} is needed"
+                f"{item.name}: none of {item.filled:,} dates has a day above 12, so day and month may be swapped; if "
+                "they are, set csv: {dates: ...}"
             )
         if future and item.words & BIRTH:
             yield (
@@ -61,7 +61,10 @@ def doubtful_values(workspace: Workspace, profiles: Sequence[ColumnProfile], csv
             )
     for item in texts:
         if next(counts) == item.filled:
-            yield f"{item.name}: all values of this text are numbers with a comma; if decimal: csv: {{decimal: comma}}"
+            yield (
+                f"{item.name}: all values are numbers with a comma; if it is the decimal mark, set csv: {{decimal: "
+                "comma}}"
+            )
 
 
 def _column(item: ColumnProfile, kind: str) -> Sql:

@@ -147,9 +147,9 @@ def init(
                 suggestions = rules.adapt(suggestions, Known(areas))
             if not any(item.role == "quasi_identifier" for item in suggestions):
                 raise SpecError(
-                    f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a "
-                    "sensitive attribute by its name; name what others may know (--quasi-identifiers), or write the "
-                    "spec by hand"
+                    f"{shown}: no column looks like a quasi-identifier: each one looks like a key, a direct identifier "
+                    "or a sensitive attribute; name the quasi-identifiers with --quasi-identifiers, or write the spec "
+                    "by hand"
                 )
             suggestions = by_spread(workspace, suggestions)
             together = columns_together(workspace, suggestions, largest_combination)
@@ -171,7 +171,7 @@ def _preset(name: str | None, k: int | None, population: str | None) -> Preset |
     found = None if name is None else PRESETS[name]
     if population is not None and (found is None or not found.takes_population):
         takers = ", ".join(preset.name for preset in PRESETS.values() if preset.takes_population)
-        raise SpecError(f"population: only the preset {takers} reads the populations of postal areas; leave it out")
+        raise SpecError(f"population: only the preset {takers} uses the populations of postal areas; leave it out")
     if found is not None and k is not None and k < found.k and found.k_is_a_rule:
         raise SpecError(f"k: {found.name} asks for at least {found.k}, got {k}; raise it")
     return found
@@ -182,11 +182,16 @@ def _source(engine: Engine, table: str, csv: Mapping[str, str] | None) -> Source
     parts = parse_table_name(table)
     if engine.exists(parts) is not None:
         if csv:
-            raise SpecError(f"{', '.join(csv)}: for CSV files only, and {table!r} is a table; leave them out")
+            raise SpecError(
+                f"{', '.join(csv)}: these options are for CSV files, and {table!r} is a table; leave them out"
+            )
         return Source(table=parts)
     if Path(table).exists():
         if csv and not is_csv(table):
-            raise SpecError(f"{', '.join(csv)}: for CSV files only, and {table!r} is none by its name; leave them out")
+            raise SpecError(
+                f"{', '.join(csv)}: these options are for files whose name ends in .csv, unlike "
+                f"{table!r}; leave them out"
+            )
         return Source(file=table, csv=CsvFormat.parse(csv) if csv else None)
     raise SpecError(no_such_table(engine, parts, or_file=True))
 
@@ -214,7 +219,7 @@ def _suggested(
 def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel | None) -> list[Suggestion]:
     """Take columns for quasi-identifiers that reveal one, as a town does a ZIP code: kept, they would undo its labels.
 
-    It takes one statement over the source, where columns that nothing suggests a role for have values that repeat.
+    It takes one statement over the source, where columns that no role is suggested for have values that repeat.
     """
     key = {profile.name for profile in panel or ()}  # which may be the unit
     free = [item for item in found if item.role == "left_out" and not item.asked and item.profile.distinct > 1]
@@ -233,7 +238,7 @@ def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel |
     for item in found:
         own = {pair.value: found.agreement for pair, found in agreements.items() if pair.kept == item.profile.name}
         names = [as_yaml(name) for name, agreement in own.items() if agreement >= REVEALS]
-        why = f"rows with one value of it have one value of {' and '.join(names)}, more often than by chance"
+        why = f"rows with the same value also have the same value of {' and '.join(names)}, more often than by chance"
         taken.append(as_quasi_identifier_of(item, why) if names else item)
     return taken
 

@@ -24,7 +24,7 @@ def as_quasi_identifier(profile: ColumnProfile) -> tuple[str, str]:
     if words & POSTAL or profile.is_code:
         return _prefixes(profile)
     if profile.is_dates_as_text:
-        return "{prefix: [7, 4]}", "month and year, as they are written"
+        return "{prefix: [7, 4]}", "month and year, as in the value"
     if profile.is_numbers_as_text:
         return "{prefix: [2, 1]}", "the first digits"
     if words & (BIRTH | {"date"}) and profile.column.kind == "text" and profile.shortest == profile.longest == 10:

@@ -156,9 +156,7 @@ def _of_panel(item: Suggestion, when: ColumnProfile) -> Suggestion:
         name = json.dumps(when.name, ensure_ascii=False)
         return replace(item, reason=f"a panel of one row for each of these and {name}, if these are persons")
     if item.profile is when and item.role in ("left_out", "quasi_identifier"):
-        return _quasi_identifier(
-            when, "when, or which of its rows, of the persons that the panel follows", by_name=True
-        )
+        return _quasi_identifier(when, "the time, or number, of each row of a person in the panel", by_name=True)
     return item
 
 
@@ -176,8 +174,11 @@ def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     if varying <= VARYING * persons:
         return item
     if names_a_time(profile) and not profile.is_date and profile.distinct <= SMALL_CATEGORY:
-        return replace(item, reason="says which of a person's rows it is", by_name=True)
-    reason = f"{item.reason}, but persons have several: as a quasi-identifier it would set their rows apart"
+        return replace(item, reason="numbers the rows of a person", by_name=True)
+    reason = (
+        f"{item.reason}, but it varies within a person: as a quasi-identifier it would put a person's rows into "
+        "different classes"
+    )
     return replace(item, role="left_out", reason=reason)
 
 
@@ -191,7 +192,7 @@ def with_spread(item: Suggestion, thirds: int) -> Suggestion:
     """The suggestion with intervals as wide as the spread of its numbers asks for; see :class:`ColumnProfile`."""
     profile = replace(item.profile, thirds=thirds)
     hierarchy, hint = as_quasi_identifier(profile)
-    return replace(item, profile=profile, hierarchy=hierarchy, hint=f"{hint}; the finest for about 15 intervals")
+    return replace(item, profile=profile, hierarchy=hierarchy, hint=f"{hint}; the finest gives about 15 intervals")
 
 
 def with_file(item: Suggestion, path: Path) -> Suggestion:
@@ -217,7 +218,7 @@ def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> l
     free = [item for item in found if item.role == "left_out" and not item.asked and item.profile is not who]
     likely = [item for item in free if _is_useful(item.profile)]
     for item in sorted(likely, key=_unlikeliness)[: max(0, missing)]:
-        taken[taken.index(item)] = as_quasi_identifier_of(item, "taken because few other columns are likely")
+        taken[taken.index(item)] = as_quasi_identifier_of(item, "suggested because few other columns are likely")
     if any(item.role == "quasi_identifier" for item in taken):
         return taken
     candidates = [item for item in found if item.role == "left_out" or (item.role == "identifier" and not item.by_name)]
@@ -227,7 +228,7 @@ def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> l
         candidates,
         key=lambda item: (item.role == "identifier", not item.profile.filled, item.profile.distinct),
     )
-    taken[taken.index(best)] = as_quasi_identifier_of(best, "taken because no other column is more likely")
+    taken[taken.index(best)] = as_quasi_identifier_of(best, "suggested because no other column is more likely")
     return taken
 
 
@@ -265,22 +266,16 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
         what = kind_of_form(profile.form).what
         return Suggestion(profile, "identifier", f"its values have the form of {what}", by_name=True)
     if points_at_a_person(words):
-        return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
+        return Suggestion(profile, "identifier", "its name suggests that it points at a person", by_name=True)
     if words & SENSITIVE:
-        return Suggestion(
-            profile, "sensitive", "its name says that no reader should learn it of a person", by_name=True
-        )
+        return Suggestion(profile, "sensitive", "its name suggests a sensitive attribute", by_name=True)
     if is_person_key(profile):
-        whose = (
-            "another person's key, not of the person that a row is about"
-            if names_another(profile)
-            else "a person's key"
-        )
-        return Suggestion(profile, "identifier", f"its name says that it is {whose}", by_name=True)
+        whose = "the key of another person than the one a row is about" if names_another(profile) else "a person's key"
+        return Suggestion(profile, "identifier", f"its name suggests that it is {whose}", by_name=True)
     if names_a_key(profile) and profile.distinct > SMALL_CATEGORY:
-        return Suggestion(profile, "identifier", "its name says that it is a key", by_name=True)
+        return Suggestion(profile, "identifier", "its name suggests a key", by_name=True)
     if place or words & (AGE | BIRTH | TRAIT) or (words & SIZE and not profile.is_nearly_unique):
-        return _quasi_identifier(profile, "its name says that others may know it", by_name=True)
+        return _quasi_identifier(profile, "its name suggests that an attacker may know it", by_name=True)
     return None
 
 
@@ -289,21 +284,21 @@ def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion
     listed = kind in ("text", "integer", "other") and not profile.is_dates_as_text
     if listed and profile.filled >= ENOUGH_ROWS:
         if profile.is_nearly_unique:
-            return Suggestion(profile, "identifier", "nearly every row has a value of its own")
+            return Suggestion(profile, "identifier", "nearly every row has a different value")
         if unit is not None and _one_per_person(profile, unit):
             return Suggestion(profile, "identifier", "nearly as many values as there are persons")
     if profile.is_date or profile.is_dates_as_text:
-        return _quasi_identifier(profile, "a date that others may know")
+        return _quasi_identifier(profile, "a date that an attacker may know")
     if profile.is_code and 3 <= (profile.longest or 0) <= 6:
         return _quasi_identifier(profile, "digits of one length, like a postal code")
     if kind in ("text", "boolean") and 1 < profile.distinct <= SMALL_CATEGORY:
-        return _quasi_identifier(profile, "a category that others may know")
+        return _quasi_identifier(profile, "a category that an attacker may know")
     if kind == "integer" and 1 < profile.distinct <= FEW_NUMBERS:
-        return _quasi_identifier(profile, "a category in numbers that others may know")
+        return _quasi_identifier(profile, "a numeric category that an attacker may know")
     if profile.rows and profile.distinct == 1 and profile.filled == profile.rows:
         return Suggestion(profile, "left_out", "the same value in every row")
-    what = "a number" if profile.is_number else _WHAT.get(kind, "a type without a hierarchy of its own")
-    return Suggestion(profile, "left_out", f"{what}; nothing suggests a role")
+    what = "a number" if profile.is_number else _WHAT.get(kind, "a type without a hierarchy")
+    return Suggestion(profile, "left_out", f"{what}; no role is suggested")
 
 
 def _one_per_person(profile: ColumnProfile, unit: ColumnProfile) -> bool:

@@ -66,7 +66,7 @@ def lines_of(draft: Draft) -> Iterator[str]:
     parts = source.table or (Path(source.file or "").stem,)
     release = format_table_name((*parts[:-1], f"{parts[-1]}_release"))
     yield f"# A spec to start from, suggested by counts over {draft.rows:,} rows; no value was looked at."
-    yield "# Read every line: names and counts only suggest, and what others may know of a person only you know."
+    yield "# Read every line: names and counts are only hints, and you decide what an attacker may know of a person."
     yield from (f"# {' '.join(note.split())}" for note in draft.notes)
     if preset is not None:
         yield "#"
@@ -105,7 +105,7 @@ def _flow(mapping: Mapping[str, str]) -> str:
 
 
 def _quasi_identifier_lines(draft: Draft) -> Iterator[str]:
-    yield "# What others may know of a person, generalized level by level until the requirements hold."
+    yield "# What an attacker may know of a person; generalized level by level until the requirements hold."
     items, apart = draft.of("quasi_identifier"), draft.together
     own = [item.profile.name for item in items]
     yield from _together_lines(apart, own)
@@ -124,10 +124,13 @@ def _kept_lines(draft: Draft) -> Iterator[str]:
     kept, left_out = draft.of("keep"), draft.of("left_out")
     own = [item.profile.name for item in draft.of("quasi_identifier")]
     if kept:
-        yield "# Released as they are, and protected by nothing: only what identifies no person."
-        yield "# Those with a # are not released."
+        yield "# Released unchanged and without protection: list only columns that identify no person."
+        yield "# Lines with a # are not released."
     else:
-        yield "# Not released, unless you take the # away: then as they are, so only what identifies no person."
+        yield (
+            "# Not released unless you remove the #; then released unchanged, so list only columns that identify no "
+            "person."
+        )
     yield from _list_lines("keep", kept)
     for item in left_out:
         yield _listed(item, "# ", _with_another(draft.together, item, own))
@@ -173,11 +176,16 @@ def _recoding_lines(draft: Draft) -> Iterator[str]:
     else:
         local = everything.uniques > DISTINGUISHING * everything.records
     if local:
-        yield "# Each class has labels of its own: many rows are alone, and one level per column would withhold some."
-        yield "# Without this line there is one level per column, proven the best; render, dbt and ledger need that."
+        yield (
+            "# Labels differ by class: many rows are alone, and one level per column would fully generalize some "
+            "columns."
+        )
+        yield "# Without this line each column has one level, proven optimal; render, dbt and ledger need that."
         yield "recoding: local"
     else:
-        yield "# One level for all rows of a column, proven the best. If columns end as *, each class may have its own:"
+        yield (
+            "# Each column has one level for all rows, proven optimal. If columns end as *, let labels differ by class:"
+        )
         yield "# recoding: local"
 
 
@@ -185,10 +193,13 @@ def _unit_lines(draft: Draft) -> Iterator[str]:
     units = draft.of("unit")
     if not units and draft.panel is not None:
         who, when = (as_yaml(profile.name) for profile in draft.panel)
-        yield f"# No two rows are alike in {who} and {when}. If a value of {who} stands for a person, protect them:"
+        yield f"# {who} and {when} together are unique. If {who} identifies persons, protect persons:"
         yield f"# unit: {who}"
     elif not units:
-        yield "# If a person has several rows, name the column that identifies persons, to protect these and not rows:"
+        yield (
+            "# If a person has several rows, name the column that identifies persons, to protect persons instead of "
+            "rows:"
+        )
         yield "# unit: person_id"
     for item in units:
         yield f"# Protect persons, not rows: {item.reason}{_counted(item.profile)}."

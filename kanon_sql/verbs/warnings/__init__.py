@@ -153,7 +153,7 @@ def warnings_of_table(
     identifiers: Sequence[str],
     person: str | None,
 ) -> list[Warned]:
-    """What should be known of a table as it stands.
+    """What should be known of a table as it is.
 
     Args:
         workspace: where it is.

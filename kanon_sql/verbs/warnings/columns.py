@@ -76,9 +76,9 @@ def nearly_unique(
             singles_out = alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows
         if singles_out:
             message = (
-                f"{name}: {100 * alone.uniques / rows:.1f} % of rows are alone with their value, "
-                f"{100 * together.uniques / rows:.1f} % with it and the released quasi-identifiers. "
-                "Round it, make it a quasi-identifier, or leave it out"
+                f"{name}: {100 * alone.uniques / rows:.1f} % of rows are unique by this column, "
+                f"{100 * together.uniques / rows:.1f} % by it and the released quasi-identifiers. Round it, make it a "
+                "quasi-identifier, or leave it out"
             )
             warned.append(Warned("nearly_unique_kept", message, [name], figures))
     return warned

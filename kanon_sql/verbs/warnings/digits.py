@@ -33,9 +33,8 @@ def numbers_as_text(found: Chosen | Recoded) -> list[Warned]:
         if numbers < NEARLY_ALL * values or shortest == longest:
             continue
         message = (
-            f"{name}: {numbers:,} of {values:,} values are numbers that are stored as text, and ranges of text are in "
-            "the order of its characters (10 before 9): they are not of neighbouring numbers. Cast the column to a "
-            "number in a source query"
+            f"{name}: {numbers:,} of {values:,} values are numbers stored as text, which sorts by character (10 before "
+            "9), so ranges do not group neighbouring numbers. Cast the column to a number in a source query"
         )
         warned.append(Warned("numbers_as_text", message, [name], {"values": values, "numbers": numbers}))
     return warned

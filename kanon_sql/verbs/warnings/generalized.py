@@ -37,13 +37,13 @@ def fully_generalized(found: Chosen | Recoded) -> list[Warned]:
         return _nearly_all(nearly)
     if len(gone) == len(informative):
         message = (
-            "every quasi-identifier is fully generalized: each column has one label in every row. Name fewer "
+            "every quasi-identifier is fully generalized: each column has the same label in every row. Use fewer "
             f"quasi-identifiers, or allow more suppression{or_local(found)}"
         )
         return [Warned("fully_suppressed_columns", message, gone)]
     message = (
-        f"{', '.join(gone)}: fully generalized, with one label in every row. Leave it out, so that other columns may "
-        "keep more detail, or limit it with maximum_level"
+        f"{', '.join(gone)}: fully generalized, with the same label in every row. Leave it out, so that other columns "
+        "can keep more detail, or limit it with maximum_level"
     )
     return [Warned("column_fully_generalized", message, gone), *_nearly_all(nearly)]
 
@@ -64,8 +64,8 @@ def _nearly_all(nearly: Mapping[str, float]) -> list[Warned]:
         return []
     listed = ", ".join(f"{name} ({math.floor(1000 * share) / 10:.1f} % of the rows)" for name, share in nearly.items())
     message = (
-        f"{listed}: fully generalized in nearly every row. Check its values and its hierarchy (a date or a number that "
-        "is stored as text has no levels), or leave it out, so that other columns may keep more detail"
+        f"{listed}: fully generalized in nearly every row. Check its values and its hierarchy (a date or a number "
+        "stored as text has no levels), or leave it out, so that other columns can keep more detail"
     )
     return [Warned("column_fully_generalized", message, list(nearly), {"least_share": min(nearly.values())})]
 

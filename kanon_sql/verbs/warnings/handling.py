@@ -33,10 +33,10 @@ def failed_by(spec: Handled, found: Sequence[Warned], *, on_any: bool) -> str | 
         return f"{_codes(found)} is an error with --fail-on-warning"
     fatal = [item for item in found if spec.warnings.of(item.code) == "error"]
     severe = [item for item in found if item.severe and spec.warnings.of(item.code) == "by_share"]
-    reasons = [f"{_codes(fatal)} is an error as the spec says"] if fatal else []
+    reasons = [f"{_codes(fatal)} is an error because the spec says so"] if fatal else []
     if severe:
         accepted = f"warnings: {{{severe[0].code}: warn}} accepts the risk"
-        reasons.append(f"{_codes(severe)} is an error where this many rows are affected ({accepted})")
+        reasons.append(f"{_codes(severe)} is an error because so large a share of rows is affected ({accepted})")
     return "; ".join(reasons) or None
 
 

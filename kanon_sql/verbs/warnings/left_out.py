@@ -26,11 +26,11 @@ def left_out(spec: Spec, state: State) -> list[Warned]:
     count, most = rows["source"] - rows["published"], spec.suppression.most(rows["source"])
     if count <= most:
         return []
-    retired = f", {rows['retired']:,} went with rows that left" if rows["retired"] else ""
+    retired = f", {rows['retired']:,} were removed with deleted rows" if rows["retired"] else ""
     if spec.increments is None or spec.increments.on_drift == "hold":
-        advice = "Let a run take coarser levels (increments: {on_drift: coarsen})"
+        advice = "Allow coarser levels (increments: {on_drift: coarsen})"
     else:
-        advice = "Coarser levels would not help: begin a release under another name"
+        advice = "Coarser levels would not help: start a release under another name"
     message = (
         f"the release lacks {count:,} of {rows_in_words(rows['source'])} ({rows['waiting']:,} wait{retired}), and "
         f"suppression allows {most:,}. {advice}, or raise the limit"

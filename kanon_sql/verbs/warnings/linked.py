@@ -65,7 +65,8 @@ def _linked(
     names = [spec.keep[number] for number in numbers]
     few = "no other person has" if least == 2 else f"fewer than {least:,} people have"
     message = (
-        f"{' and '.join(names)}: {100 * share:.1f} % of the released rows have a value that {few}, and a person has it "
-        "in several rows: who knows one of these knows the others. Leave it out, or keep something coarser"
+        f"{' and '.join(names)}: {100 * share:.1f} % of the released rows have a value that {few}, and that a person "
+        "has in several rows: an attacker who knows one of these rows finds the others. Leave the column out, or keep "
+        "a coarser one"
     )
     return Warned("kept_links_rows", message, names, {"rows": released, "linked": share, "least": least})

@@ -33,10 +33,10 @@ def named_like_identifiers(spec: Handled, released: Sequence[str]) -> list[Warne
     names = [name for name in dict.fromkeys(released) if seems_an_identifier(name)]
     if not names:
         return []
-    text = "the name says that it points" if len(names) == 1 else "the names say that they point"
+    text = "the name suggests that it points" if len(names) == 1 else "the names suggest that they point"
     message = (
-        f"{', '.join(names)}: released, and {text} at a person. Leave such columns out, or set warnings: "
-        "{named_like_identifier: allow} if they hold something else"
+        f"{', '.join(names)}: released, but {text} at a person. Leave these columns out, or, if they hold something "
+        f"else, set warnings: {{named_like_identifier: allow}}"
     )
     return [Warned("named_like_identifier", message, names)]
 
@@ -50,8 +50,8 @@ def identifiers_present(names: Sequence[str]) -> list[Warned]:
     if not names:
         return []
     message = (
-        f"the table holds columns that a release of this spec leaves out ({', '.join(names)}): do not pass it on as "
-        "it is; publish with kanon-sql anonymize"
+        f"the table holds columns that this spec does not release ({', '.join(names)}): do not pass it on; publish "
+        "with kanon-sql anonymize"
     )
     return [Warned("identifiers_present", message, list(names))]
 

@@ -68,7 +68,7 @@ def repeated_persons(
     for profile in repeats(workspace, table, named):
         if 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct:
             direct_id = profile.name.casefold() in _direct(spec)
-            reason = "the spec says that it names them" if direct_id else "its name is that of a person's key"
+            reason = "the spec lists it as an identifier" if direct_id else "its name is typical for a person's key"
             yield Repeated(profile.column, profile.filled, profile.distinct, reason)
     if table == source_relation() and (panel := _followed(workspace, free, columns)) is not None:
         yield panel
@@ -86,7 +86,7 @@ def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str
     if panel is None or panel[0].column not in likely:
         return None
     who, when = panel
-    return Repeated(who.column, who.filled, who.distinct, f"with {when.name} it makes the table's key, as in a panel")
+    return Repeated(who.column, who.filled, who.distinct, f"with {when.name} it is the key of the table, as in a panel")
 
 
 def _direct(spec: Spec) -> set[str]:
@@ -163,14 +163,14 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
 
 def _unmeasured(found: Repeated) -> Warned:
     message = (
-        f"rows were counted, and {found.column.name} seems to identify persons ({found.reason}). How many are "
-        f"behind a label is not known with this recoding. {_remedy(found)}"
+        f"rows were counted, and {found.column.name} seems to identify persons ({found.reason}). With this recoding "
+        f"the number of persons per label is not known. {_remedy(found)}"
     )
     return Warned("rows_not_persons", message, [found.column.name])
 
 
 def _remedy(found: Repeated) -> str:
     return (
-        f"Set unit: {found.column.name} to protect persons, or warnings: {{rows_not_persons: allow}} if it is "
-        "something else"
+        f"Set unit: {found.column.name} to protect persons, or, if it identifies something else, set warnings: "
+        f"{{rows_not_persons: allow}}"
     )

@@ -29,7 +29,7 @@ def readable_by_others(engine: Engine, spec: Spec, name: str, what: str) -> list
         return []
     place = f"the schema {format_table_name(schema)!r}" if schema else "the schema"
     message = (
-        f"{name}: {who} {place} that it stands in, and it holds {what}. Release into a schema in which no other user "
-        "has rights, and grant the release from there, or take their rights in this one away"
+        f"{name}: {who} {place} of this table, and it holds {what}. Release into a schema in which no other user has "
+        "rights, and grant access to the release only, or revoke their rights in this schema"
     )
     return [Warned("readable_by_others", message, [])]

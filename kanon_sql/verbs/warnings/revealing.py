@@ -91,7 +91,7 @@ def linking_columns(
     columns: Mapping[str, Column],
     unit: str | None,
 ) -> list[Warned]:
-    """Kept columns of a table as it stands that link rows.
+    """Kept columns of a table as it is that link rows.
 
     It takes one statement over the table, if it has such columns, and one more where few rows have a value.
 
@@ -162,7 +162,7 @@ def _links(
         message = (
             f"{kept}: {100 * alone.linked / rows:.1f} % of the released rows have a value that fewer than {least:,} "
             "persons have, one of them in several rows: these rows can be linked to one person. Leave the column out, "
-            "or keep something coarser"
+            "or keep a coarser one"
         )
         return [Warned("kept_links_rows", message, [kept], figures)]
     if _is_of_groups(alone) and (names_a_group(kept) or (joint >= GROUPED and not determines)):
@@ -170,7 +170,7 @@ def _links(
         message = (
             f"{kept} groups rows of a few persons, as a household number does: {100 * alone.shared / rows:.1f} % of "
             f"the released rows share its value with others, and groups by all labels and {kept} have as few as "
-            f"{alone.smallest:,}. A reader who knows the members of a group can find its rows. Leave the column out"
+            f"{alone.smallest:,}. An attacker who knows the members of a group can find its rows. Leave the column out"
         )
         return [Warned("kept_links_rows", message, [kept], figures)]
     return []

@@ -101,7 +101,7 @@ def _values_spelled_differently(name: str, before: int, after: int, nothing: int
     folded += [f"{nothing:,} of them count as missing (such as '', 'n/a', '?' or 999)"] if nothing else []
     message = (
         f"{name}: {before:,} different values are counted, but {after:,} if {' and '.join(folded)}: classes may be "
-        "less diverse than was verified. Clean the column in a source query (LOWER, TRIM; NULL for missing values)"
+        "less diverse than verified. Clean the column in a source query (LOWER, TRIM; NULL for missing values)"
     )
     return [
         Warned("inconsistent_spelling", message, [name], {"values": before, "values_folded": after, "missing": nothing})
@@ -112,9 +112,9 @@ def _persons_spelled_differently(name: str, before: int, after: int) -> list[War
     if after >= before:
         return []
     message = (
-        f"{name}: {before:,} persons are counted, but {after:,} if keys that differ in case or blanks alone, or that "
-        "the database itself calls equal, are one person: a person with two spellings counts twice, and classes may "
-        "have fewer persons than was verified. Clean the column in a source query (LOWER, TRIM)"
+        f"{name}: {before:,} persons are counted, but {after:,} if keys that differ only in case or blanks, or that "
+        "the database considers equal, are one person: a person with two spellings counts twice, and classes may have "
+        "fewer persons than verified. Clean the column in a source query (LOWER, TRIM)"
     )
     return [Warned("inconsistent_spelling", message, [name], {"values": before, "values_folded": after, "missing": 0})]
 
@@ -123,6 +123,6 @@ def _lists(name: str, share: float) -> Warned:
     message = (
         f"{name}: {100 * share:.1f} % of its values look like lists of several (items between ; | , or line breaks). "
         "Each list counts as one value, although all lists of a class may share an item. Use one row or column per "
-        "item, or one item as the sensitive attribute"
+        "item, or make a single item the sensitive attribute"
     )
     return Warned("values_are_lists", message, [name], {"share": share})

@@ -52,7 +52,7 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     hit.sort(key=lambda item: -item[0])
     text = ", ".join(f"{name} ({100 * share:.1f} %)" for share, name in hit)
     message = (
-        f"{100 * of_all:.1f} % of all rows are suppressed, and far more of one group by {text}, which is "
+        f"{100 * of_all:.1f} % of all rows are suppressed, but far more of one group by {text}, which is "
         f"under-represented in the release. Coarsen other columns{or_local(found)}"
     )
     figures = {"largest_share": hit[0][0], "share_of_all": of_all}

@@ -278,7 +278,7 @@ class Asking(AttackMethod):
 def test_options_belong_to_whoever_declares_them(clinic: Database, registered: list[AttackMethod]) -> None:
     register(Asking())
     with pytest.raises(
-        SpecError, match="external: only for the attack linking or mapping or asking, which is not asked for"
+        SpecError, match="external: only the attack linking or mapping or asking uses it; add --attack, or leave it out"
     ):
         audit(clinic.engine, spec_of(), external="s", attacks=["homogeneity"])
     result = audit(clinic.engine, spec_of(), external="s")

@@ -207,7 +207,7 @@ def test_columns_that_are_in_one_view_only_change_nothing(database: Database) ->
         ([["job", "salary"], ["job", "problem"]], {}, "none of .* has a quasi-identifier"),
         ([["name", "problem"], ["salary"]], {}, "no column in common"),
         ([["name", "job"], ["job", "problem"]], {"attacks": None}, "no column 'problem'"),
-        ([["name", "job"], ["job", "problem"]], {"attacks": ["homogeneity"]}, "only for the attack views"),
+        ([["name", "job"], ["job", "problem"]], {"attacks": ["homogeneity"]}, "only the attack views"),
     ],
 )
 def test_what_cannot_apply_is_refused(

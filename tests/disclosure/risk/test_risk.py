@@ -423,7 +423,7 @@ def test_the_release_is_measured_by_default_and_the_source_where_it_is_not_there
     database.table("people", ["q"], [["a"], ["b"]])
     first = kanon_sql.risk(database.engine, spec_of(["q"]))
     assert (first.table, first.prosecutor.highest) == ("people", 1.0)
-    assert first.notes[0].startswith("the release 'released' is not there, so the source was measured")
+    assert first.notes[0].startswith("there is no release 'released' yet, so the source was measured")
     database.table("released", ["q"], [["*"], ["*"]])
     then = kanon_sql.risk(database.engine, spec_of(["q"]))
     assert (then.table, then.prosecutor.highest) == ("released", 0.5)
@@ -461,7 +461,7 @@ def test_rows_of_nobody_are_mentioned(database: Database) -> None:
         ({"largest_combination": 0}, "largest_combination"),
         ({"columns": ["q0", "q0"]}, "named twice"),
         ({"columns": ["q9"]}, "no column 'q9'"),
-        ({"columns": ["unit"]}, "identifies all persons"),
+        ({"columns": ["unit"]}, "is the unit, which identifies every person"),
         ({"table": "nothing_like_it"}, "nothing_like_it"),
         ({"population": "others"}, "no column 'q1'"),
         ({"population": "numbers"}, "nothing would match"),

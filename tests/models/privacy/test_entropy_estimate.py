@@ -169,8 +169,8 @@ def test_out_of_reach(database: Database) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"variant": "distinct"}, "'estimator' belongs to variant: entropy, and this is distinct"),
-        ({"variant": "recursive", "c": 2}, "'estimator' belongs to variant: entropy, and this is recursive"),
+        ({"variant": "distinct"}, "'estimator' needs variant: entropy, but this is distinct"),
+        ({"variant": "recursive", "c": 2}, "'estimator' needs variant: entropy, but this is recursive"),
         ({"estimator": "miller"}, "estimator of entropy"),
     ],
 )

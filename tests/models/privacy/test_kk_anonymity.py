@@ -179,7 +179,7 @@ def test_a_label_of_two_meanings_is_refused(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit": "person"}, "compares records with rows, and a person with several rows has several records"),
+        ({"unit": "person"}, "compares records with rows, but a person with several rows has several records"),
         ({"privacy": [{"kk_anonymity": {"k": 2, "variant": "k_k"}}]}, "unknown variant of kk_anonymity"),
         ({"privacy": [{"kk_anonymity": {"k": 0}}]}, "a whole number of at least 1"),
     ],
@@ -192,7 +192,7 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], message: str) -> No
 def test_a_search_of_the_lattice_refuses_it(database: Database) -> None:
     columns = fill(database, {"tables": HALVES, "source": told(("p", "u")), "release": told(("p", "u"))})
     for recoding in ("full_domain", "local"):
-        with pytest.raises(UnsupportedError, match="ask for k_anonymity, which implies it, or use recoding: kk"):
+        with pytest.raises(UnsupportedError, match="use k_anonymity, which implies it, or recoding: kk"):
             kanon_sql.plan(database.engine, spec_of(columns, "kk", 2, recoding=recoding))
 
 

@@ -320,7 +320,7 @@ def test_numbers_and_another_table_as_reference(database: Database) -> None:
         ),
         (
             {"epsilon_privacy": {"attribute": "s", "epsilon": 2, "stubbornness": 9, "reference": "release"}},
-            "'reference' is for a 'prior' of the table's values",
+            "'reference' needs prior: reference",
         ),
         (
             {"epsilon_privacy": {"attribute": "s", "epsilon": 2, "stubbornness": 9, "prior": "flat"}},

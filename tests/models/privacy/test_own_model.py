@@ -34,7 +34,7 @@ class AtMostRequirement(Requirement):
     name: ClassVar[str] = "at_most"
     expected: ClassVar[str] = "{attribute: ..., most: 3}"
 
-    attribute: str = Field(description="The sensitive attribute that it protects.")
+    attribute: str = Field(description="The sensitive attribute to protect.")
     most: Annotated[int, Field(ge=1)] = Field(description="How often a value may stand in a class.")
 
 

@@ -80,9 +80,9 @@ def test_wishes_are_whole_numbers(database: Database) -> None:
         ({"column": "s"}, "missing 'default'"),
         ({"column": "s", "default": 2, "k": 3}, "leave 'k' out"),
         ({"default": 2}, "missing 'k'"),
-        ({"k": 3, "default": 2}, "'default' is for rows without a k"),
+        ({"k": 3, "default": 2}, "'default' needs a 'column' with the k of each"),
         ({}, "missing 'k'"),
-        ({"column": "s", "default": 2, "quasi_identifiers": ["x"]}, "about all quasi-identifiers"),
+        ({"column": "s", "default": 2, "quasi_identifiers": ["x"]}, "the k of each row ('column') applies to all"),
         ({"column": "unlisted", "default": 2}, "is not listed under sensitive"),
     ],
 )
@@ -123,7 +123,7 @@ def test_alike_rows_that_wish_for_different_k_stay_together(database: Database) 
         ({"recoding": "forest"}, "privacy takes the k of each row from a column"),
         (
             {"recoding": "full_domain", "search": {"algorithm": "samarati", "distance_vectors": True}},
-            "takes the k of each row from a column; leave distance_vectors out",
+            "has the k of each row in a column; leave distance_vectors out",
         ),
     ],
 )

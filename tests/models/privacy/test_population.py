@@ -126,7 +126,11 @@ def test_rows_of_nobody_may_be_further_persons_who_are_present(database: Databas
             "privacy": [presence],
         }
     )  # fmt: skip
-    with pytest.raises(UnsupportedError, match=r"3 rows have no unit \(NULL\), so how many persons of census"):
+    with pytest.raises(
+        UnsupportedError,
+        match=r"3 rows have no unit \(NULL\), so their persons cannot be matched "
+        "with census",
+    ):
         kanon_sql.check(database.engine, spec, "people") if check else kanon_sql.anonymize(database.engine, spec)
     by_rows = kanon_sql.check(database.engine, spec, "people", count_rows=True)
     assert by_rows.achieved['delta_presence("census")']["delta_max"] == 1

@@ -275,7 +275,7 @@ def test_nobody_of_the_population_may_be_left_out(database: Database) -> None:
         assert checked.passed
         assert checked.achieved == found.achieved
         database.connection.execute("DROP TABLE released")
-    with pytest.raises(UnsupportedError, match="a script would have to know how many persons"):
+    with pytest.raises(UnsupportedError, match="a script needs the size of"):
         kanon_sql.render(Spec.from_dict(asked), "duckdb")
     nothing = {**presence, "delta_min": 0.6}
     refused = kanon_sql.plan(

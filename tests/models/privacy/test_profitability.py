@@ -154,7 +154,7 @@ WORTH = {"benefit": 10, "loss": 3, "gain": 3, "cost": 1}
     ("changes", "said"),
     [
         ({"search": {"metric": "publisher_payout"}}, "missing 'prices'"),
-        ({"search": {"prices": WORTH}}, "the metric loss does not take it, only publisher_payout"),
+        ({"search": {"prices": WORTH}}, "does not use this option, only publisher_payout"),
         ({"search": {"metric": "publisher_payout", "prices": {**WORTH, "cost": 0}}}, "an amount of money"),
         ({"search": {"metric": "publisher_payout", "prices": {**WORTH, "loss": -1}}}, "an amount of money"),
         ({"search": {"metric": "publisher_payout", "prices": {"benefit": 1}}}, "loss"),
@@ -162,12 +162,12 @@ WORTH = {"benefit": 10, "loss": 3, "gain": 3, "cost": 1}
         ({"search": {"metric": "publisher_payout", "prices": WORTH, "gs_factor": 0.7}}, "does not weigh"),
         (
             {"search": {"metric": "publisher_payout", "prices": WORTH}, "recoding": "mondrian"},
-            "publisher_payout is of levels for whole columns",
+            "publisher_payout needs one level per column",
         ),
         ({"privacy": [{"no_attack": {"gain": 3}}]}, "cost"),
         (
             {"privacy": [{"no_attack": {"gain": 3, "cost": 1, "person": "who"}}]},
-            "'person' is a column of a 'population'",
+            "'person' is a column of the 'population'",
         ),
     ],
 )

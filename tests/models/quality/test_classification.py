@@ -146,7 +146,7 @@ def test_suppressed_rows_count_fully(database: Database) -> None:
     ("changes", "message"),
     [
         ({"search": {"metric": "classification"}}, "missing 'classify'"),
-        ({"search": {"metric": "loss", "classify": "income"}}, "the metric loss does not take it, only classification"),
+        ({"search": {"metric": "loss", "classify": "income"}}, "does not use this option, only classification"),
         ({"search": {"metric": "classification", "classify": "age"}}, "is a quasi-identifier"),
         ({"search": {"metric": "classification", "classify": "shoes"}}, "is not released"),
         (

@@ -235,8 +235,8 @@ def test_labels_say_how_a_metric_differs() -> None:
         ({"metric": "height", "gs_factor": 0.3}, "does not weigh generalization against suppression"),
         ({"aggregate": "median"}, "aggregate"),
         ({"gs_factor": 1.5}, "between 0 and 1"),
-        ({"algorithm": "k_optimize", "monotone": True}, "no other form"),
-        ({"algorithm": "k_optimize", "aggregate": "rank"}, "no other form"),
+        ({"algorithm": "k_optimize", "monotone": True}, "bounds only for the metric without these options"),
+        ({"algorithm": "k_optimize", "aggregate": "rank"}, "bounds only for the metric without these options"),
     ],
 )
 def test_what_a_metric_does_not_take_is_refused(options: dict[str, Any], message: str) -> None:

@@ -19,22 +19,26 @@ from tests.support.private_releases import PRIVATE, asked, people, rows_of
         ({}, {"unit": "name", "identifiers": []}, "protects rows"),
         ({}, {"sensitive": ["name"], "identifiers": []}, "sensitive: with differential_privacy every released column"),
         ({}, {"keep": ["name"], "identifiers": []}, "keep: with differential_privacy every released column"),
-        ({}, {"recoding": "local"}, "recoding: differential_privacy needs levels that do not depend on the rows"),
+        ({}, {"recoding": "local"}, "recoding: differential_privacy needs levels that do not depend on the data"),
         ({}, {"recoding": "mondrian"}, "recoding: differential_privacy needs levels"),
         ({}, {"recoding": "cells"}, "recoding: differential_privacy needs levels"),
         ({}, {"recoding": {"method": "full_domain", "save_as": "kept"}}, "recoding: differential_privacy needs levels"),
-        ({}, {"search": {"algorithm": "datafly"}}, "this search looks at the rows without a budget"),
-        ({}, {"search": {"metric": "entropy"}}, "this search looks at the rows without a budget"),
+        ({}, {"search": {"algorithm": "datafly"}}, "this search reads the data without a privacy budget"),
+        ({}, {"search": {"metric": "entropy"}}, "this search reads the data without a privacy budget"),
         ({}, {"suppression": {"max_share": 0.1}}, "every class below k is dropped"),
         ({}, {"suppression": {"style": "mask"}}, "every class below k is dropped"),
-        ({}, {"nulls": "error"}, "a run that stops at a NULL tells that there is one"),
+        ({}, {"nulls": "error"}, "a run that stops at a NULL reveals that there is one"),
         ({}, {"ledger": None}, "needs a 'ledger'"),
-        ({}, {"ledger": {"table": "ledger", "on_conflict": "coarsen"}}, "no conflict to coarsen for"),
+        (
+            {},
+            {"ledger": {"table": "ledger", "on_conflict": "coarsen"}},
+            "releases are not compared, so on_conflict has no effect",
+        ),
         ({"generalization": {"age": 1}}, {}, "missing the level of 'sex'"),
         ({"generalization": {"age": 9, "sex": 0}}, {}, "level 9 is not allowed for this column; expected 0 to 2"),
         ({"generalization": {"age": 1, "sex": 0, "zip": 1}}, {}, "this is no quasi-identifier"),
         ({"generalization": None}, {}, "missing 'generalization'"),
-        ({"search": {"epsilon": 0.1}}, {}, "there is nothing to search"),
+        ({"search": {"epsilon": 0.1}}, {}, "'generalization' already fixes the levels"),
         ({"generalization": None, "search": {"epsilon": 1}}, {}, "leave some for the sample"),
         ({"total": {"epsilon": 0.5, "delta": 0.1}}, {}, "the total epsilon is below that of this release"),
         ({"total": {"epsilon": 1, "delta": 0.01}}, {}, "the total delta is below that of this release"),
@@ -52,7 +56,7 @@ def test_what_breaks_the_proof_is_refused(change: dict[str, Any], more: dict[str
 
 def test_another_requirement_beside_it_is_refused() -> None:
     privacy = [{"differential_privacy": PRIVATE}, {"k_anonymity": 5}]
-    with pytest.raises(SpecError, match="no other requirement goes beside it"):
+    with pytest.raises(SpecError, match="it cannot be combined with other requirements"):
         asked("r1", privacy=privacy)
 
 
@@ -66,7 +70,7 @@ def test_hierarchies_that_rows_may_decide_are_refused(hierarchy: dict[str, Any])
 def test_no_other_verb_says_that_a_table_is_private(database: Database, verb: Callable[..., Any]) -> None:
     people(database, rows_of(8))
     database.table("r1", ["age", "sex"], [("[30, 40)", "M")] * 20)
-    with pytest.raises(KanonError, match="no look at a table tells"):
+    with pytest.raises(KanonError, match="which a table does"):
         verb(database.engine, asked())
 
 

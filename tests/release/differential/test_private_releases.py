@@ -236,7 +236,7 @@ def test_an_empty_sample_spends_too(database: Database, nobody: None) -> None:
     people(database, rows_of(8))
     result = kanon_sql.anonymize(database.engine, asked("r1"))
     assert (result.verdict, result.rows["released"]) == ("fail", 0)
-    assert "what the run spent stays spent" in result.message
+    assert "the privacy budget of the run stays spent" in result.message
     assert "r1" not in database.tables()
     with pytest.raises(SpecError, match="have spent epsilon 1"):
         kanon_sql.anonymize(database.engine, asked("r1"))

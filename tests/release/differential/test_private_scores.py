@@ -250,13 +250,13 @@ def test_the_default_is_the_precision() -> None:
         ({"score": 3}, {}, "expected score: "),
         ({"score": "classification"}, {}, "needs 'classify'"),
         ({"score": "classification", "classify": "c"}, {}, "this is no quasi-identifier"),
-        ({"score": "entropy", "classify": "b"}, {}, "the score entropy tells no column"),
+        ({"score": "entropy", "classify": "b"}, {}, "the score entropy predicts no column"),
         (
             {"score": "loss"},
             {"quasi_identifiers": {"a": {"tree": TREE}, "b": {"intervals": [2]}}},
-            "of 'b' only the rows say which there are",
+            "of 'b', which only the data show",
         ),
-        ({"score": "loss"}, {"quasi_identifiers": {"a": None}}, "of 'a' only the rows say which there are"),
+        ({"score": "loss"}, {"quasi_identifiers": {"a": None}}, "of 'a', which only the data show"),
     ],
 )
 def test_what_a_score_cannot_be_is_refused(search: dict[str, Any], more: dict[str, Any], why: str) -> None:

@@ -386,26 +386,26 @@ def test_refusals(database: Database, tmp_path: Path, monkeypatch: pytest.Monkey
             kanon_sql.certify(engine, changed, out, **options)
         return str(caught.value)
 
-    assert "certify is about a release" in refusal(spec_of(release=None))
+    assert "certify needs a release" in refusal(spec_of(release=None))
     assert "published by another spec" in refusal(spec_of(keep=[]))
     assert "needs the name of a table" in refusal(spec_of(release={"file": "x.csv"}))
     sample = {"sample": {"fraction": 0.5, "by": "name"}}
-    assert "who was drawn is decided by a secret" in refusal(spec_of(steps=sample))
+    assert "steps.sample: a secret decides the sample, and a certificate" in refusal(spec_of(steps=sample))
     full = tmp_path / "full"
     full.mkdir()
     (full / "letter.txt").write_text("mine")
-    assert "it holds other things" in refusal(out=full)
+    assert "it holds other files" in refusal(out=full)
     assert "it is a file" in refusal(out=full / "letter.txt")
     (tmp_path / "bad.pem").write_text("no key")
-    assert "it holds no such key" in refusal(sign=tmp_path / "bad.pem")
+    assert "the file holds no such key" in refusal(sign=tmp_path / "bad.pem")
     assert "expected an Ed25519 private key" in refusal(sign=tmp_path / "none.pem")
     other = X25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (tmp_path / "other.pem").write_bytes(other)
-    assert "a key of another kind" in refusal(sign=tmp_path / "other.pem")
+    assert "the file holds another kind of key" in refusal(sign=tmp_path / "other.pem")
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
     assert 'pip install ".[certify]"' in refusal(sign=tmp_path / "other.pem")
     database.connection.execute("CREATE OR REPLACE TABLE released AS SELECT * FROM people")
-    assert "bears the mark of no run" in refusal()
+    assert "has no run mark" in refusal()
     dp = {"epsilon": 1, "delta": 0.01, "generalization": {"age": 1, "zip": 1, "sex": 0}}
     private = Spec.from_dict(
         {
@@ -414,11 +414,11 @@ def test_refusals(database: Database, tmp_path: Path, monkeypatch: pytest.Monkey
             "privacy": [{"differential_privacy": dp}],
         }
     )  # fmt: skip
-    assert "a property of how releases are made" in refusal(private)
+    assert "a property of the mechanism" in refusal(private)
     assert not (tmp_path / "certificate").exists()
     with kanon_sql.connect(database.connection, scratch="inline") as inline, pytest.raises(UnsupportedError) as caught:
         kanon_sql.certify(inline, spec, tmp_path / "certificate")
-    assert "tables of the session" in str(caught.value)
+    assert "certify needs temporary tables" in str(caught.value)
 
 
 def test_a_missing_key_is_told_before_anything_is_read(clinic: Path) -> None:

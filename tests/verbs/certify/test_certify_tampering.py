@@ -211,11 +211,14 @@ def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_pat
     ("change", "claim"),
     [
         ("DELETE FROM released WHERE rowid = 3", "the rows of the source are those of the release"),
-        ("INSERT INTO released SELECT * FROM released WHERE rowid = 3", "each class of the release has the very rows"),
-        ("UPDATE released SET age = '[20, 25)'", "each class of the release has the very rows"),
+        (
+            "INSERT INTO released SELECT * FROM released WHERE rowid = 3",
+            "each class of the release has exactly the rows",
+        ),
+        ("UPDATE released SET age = '[20, 25)'", "each class of the release has exactly the rows"),
         ("UPDATE released SET zip = '123**'", "every cell of a quasi-identifier is a label"),
-        ("UPDATE released SET cost = cost + 1", "each class of the release has the very rows"),
-        ("ALTER TABLE released ADD COLUMN name VARCHAR", "the release has these columns"),
+        ("UPDATE released SET cost = cost + 1", "each class of the release has exactly the rows"),
+        ("ALTER TABLE released ADD COLUMN name VARCHAR", "the release has exactly these columns"),
         ("UPDATE people SET cost = 9 WHERE name = 'person 1'", "the source is the one that was certified"),
         ("DELETE FROM people WHERE name = 'person 1'", "the rows of the source are those of the release"),
         ("UPDATE kanon_sql_manifest SET manifest = replace(manifest, '0.1', '0.2')", "the database has this manifest"),
@@ -262,7 +265,7 @@ def test_what_stands_beside_a_label_is_certified(database: Database, tmp_path: P
     database.connection.execute(change)
     verified, failed = says(tmp_path / "certificate", database)
     assert not verified
-    assert any("every column beside a label" in line for line in failed), failed
+    assert any("every computed column agrees with its label" in line for line in failed), failed
 
 
 @pytest.mark.slow

@@ -212,7 +212,7 @@ def test_rows_wait_until_enough_like_them_are_new(building: Building) -> None:
     building.build()
     assert set(building.seen()) == {1, 2, 3, 4}
     assert building.count("waiting") == 2
-    assert "added 0 rows, verified by themselves; 2 rows wait" in building.said[0]
+    assert "added 0 rows, verified separately; 2 rows wait" in building.said[0]
     building.insert([row(7, 3, "111")])
     building.build()
     assert set(building.seen()) == {1, 2, 3, 4, 5, 7}
@@ -235,7 +235,10 @@ def test_too_many_rows_that_wait_are_warned_of(database: Database, tmp_path: Pat
 @pytest.mark.slow
 def test_rows_of_known_persons(database: Database, tmp_path: Path) -> None:
     """They count for nobody; where values are protected they wait for good, and a null of theirs is no reason lost."""
-    for name, released in (("persons", {1, 2, 3, 4, 5, 6, 7}), ("persons' values", {1, 2, 3, 4, 6, 7})):
+    for name, released in (
+        ("persons", {1, 2, 3, 4, 5, 6, 7}),
+        ("persons' values", {1, 2, 3, 4, 6, 7}),
+    ):
         rows = [row(rid, 1, "111", disease=["flu", "cold"][rid % 2]) for rid in range(1, 5)]
         building = Building(database, specified(PROMISES[name]), tmp_path / name, rows)
         building.build()
@@ -364,9 +367,12 @@ def test_a_release_that_cannot_begin(database: Database, tmp_path: Path) -> None
         ({"increments": {"watermark": "person"}}, "'person' is of type VARCHAR; expected whole numbers"),
         ({"increments": {"watermark": "week"}}, "the source has no column 'week'"),
         ({"increments": {"watermark": "{day"}}, "the name holds a brace"),
-        ({"state": {"schema": "clinic.kanon_state"}}, "state.schema: expected a plain name"),
+        ({"state": {"schema": "clinic.kanon_state"}}, "state.schema: expected a plain schema name"),
         ({"keep": ["kanon_rid"]}, "a column's name begins with kanon_"),
-        ({"privacy": [{"p_sensitive_k_anonymity": {"attribute": "disease", "p": 2, "k": 2}}]}, "does not test p_sens"),
+        (
+            {"privacy": [{"p_sensitive_k_anonymity": {"attribute": "disease", "p": 2, "k": 2}}]},
+            "cannot test p_sens",
+        ),
     ],
 )
 def test_what_cannot_grow_in_dbt(database: Database, tmp_path: Path, changes: Mapping[str, Any], message: str) -> None:
@@ -377,7 +383,7 @@ def test_what_cannot_grow_in_dbt(database: Database, tmp_path: Path, changes: Ma
 
 def test_engines_that_change_no_two_tables_at_once() -> None:
     (problem,) = growing_obstacles(specified(PROMISES["rows"]), "spark")
-    assert "in one transaction on duckdb and postgres alone, not on spark" in str(problem)
+    assert "in one transaction only on duckdb and postgres, not on spark" in str(problem)
     assert list(growing_obstacles(specified(PROMISES["rows"]), "postgres")) == []
 
 
@@ -386,11 +392,11 @@ def test_models_of_a_release_that_grows_are_not_written_over(database: Database,
     still = kanon_sql.Spec.from_dict({**spec.to_dict(), "state": None, "increments": None})
     Building(database, spec, tmp_path / "growing", FIRST)
     for again in (spec, still):
-        with pytest.raises(SpecError, match="is of a release that grows, at the levels that it began with"):
+        with pytest.raises(SpecError, match="belongs to a growing release, whose levels must not"):
             dbt(database.engine, again, tmp_path / "growing")
     (tmp_path / "still").mkdir()
     (tmp_path / "still" / "dbt_project.yml").write_text("name: clinic\n")
     for _ in range(2):
         dbt(database.engine, still, tmp_path / "still")
-    with pytest.raises(SpecError, match="is of a release that is made again by every build"):
+    with pytest.raises(SpecError, match="belongs to a release that every build"):
         dbt(database.engine, spec, tmp_path / "still")

@@ -275,7 +275,7 @@ QUASI = {"quasi_identifiers": ["q"]}
         ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "column_name": "s"}, "and not both"),
         ("l_diversity", {**QUASI, "l": 2.5, "attribute": "s"}, "l: expected a whole number"),
         ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "variant": "fair"}, "variant: expected distinct, entropy"),
-        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "c": 2}, "'c' belongs to variant: recursive"),
+        ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "c": 2}, "'c' needs variant: recursive, but this is"),
         ("l_diversity", {**QUASI, "l": 2, "attribute": "s", "variant": "recursive"}, "c: expected a number, above 0"),
         ("t_closeness", {**QUASI, "t": 1.5, "attribute": "s", "reference": PEOPLE}, "at least 0 and at most 1"),
         ("t_closeness", {**QUASI, "t": 0.5, "attribute": "s", "reference": None}, "reference: expected the relation"),

@@ -299,8 +299,8 @@ def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"k_map": {"population": "visits", "k": 2}}, "does not test k_map"),
-        ({"beta_likeness": {"attribute": "diagnosis", "beta": 4}}, "does not test beta_likeness"),
+        ({"k_map": {"population": "visits", "k": 2}}, "cannot test k_map"),
+        ({"beta_likeness": {"attribute": "diagnosis", "beta": 4}}, "cannot test beta_likeness"),
         (
             {"t_closeness": {"attribute": "charge", "t": 0.9, "distance": "ordered"}},
             "t_closeness of the ordered distance",
@@ -366,13 +366,13 @@ def test_the_source_may_be_a_model(clinic: Database, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"release": "analytics.visits"}, "release: expected a plain name"),
-        ({"release": None}, "release: expected a plain name"),
+        ({"release": "analytics.visits"}, "release: expected a model name"),
+        ({"release": None}, "release: expected a model name"),
         ({"source": {"query": "SELECT * FROM visits"}}, "source: dbt reads tables"),
         ({"suppression": {"max_share": 0.2, "style": "mask"}}, "a dbt release drops suppressed rows"),
         ({"keep": ["{{ charge }}"]}, "a name holds a brace"),
-        ({"keep": ["Kanon_left_out"]}, "is one of the labelled model's own"),
-        ({"ledger": "releases"}, "ledger: dbt builds the release, which is neither compared nor recorded"),
+        ({"keep": ["Kanon_left_out"]}, "is reserved for the labelled model"),
+        ({"ledger": "releases"}, "ledger: dbt builds the release without a ledger; leave it out, or"),
     ],
 )
 def test_what_a_dbt_release_cannot_be(clinic: Database, tmp_path: Path, changes: Any, message: str) -> None:
@@ -390,7 +390,7 @@ def test_no_project_and_no_adapter(clinic: Database, tmp_path: Path) -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     with pytest.raises(SpecError, match=r"expected the directory of a dbt_project\.yml"):
         dbt(clinic.engine, spec, tmp_path)
-    with pytest.raises(UnsupportedError, match="no adapter for sqlite"):
+    with pytest.raises(UnsupportedError, match="the dbt package does not support"):
         dbt(kanon_sql.connect("sqlite://"), spec, project_in(tmp_path))
 
 
@@ -399,7 +399,7 @@ def test_no_project_and_no_adapter(clinic: Database, tmp_path: Path) -> None:
 def test_values_that_dbt_would_read_as_null(clinic: Database, tmp_path: Path, value: str) -> None:
     (tmp_path / "sex.csv").write_text(f'f;any\nm;any\n"{value}";other\n')
     quasi = {"age": {"intervals": [10, 50]}, "sex": {"file": str(tmp_path / "sex.csv")}}
-    with pytest.raises(SpecError, match="row 3 of its hierarchy is empty or the word null"):
+    with pytest.raises(SpecError, match="row 3 of its hierarchy is empty or 'null'"):
         written(clinic, tmp_path, quasi_identifiers=quasi)
 
 

@@ -70,7 +70,7 @@ def test_the_figures_are_those_of_plain_counting(rows: list[tuple[str | None, st
         spec = spec_of()
         if not rows:
             found = kanon_sql.evidence(database.engine, spec)
-            assert found.message == "released has no rows: no person is in it"
+            assert found.message == "released has no rows"
             assert found.records.highest is found.records.highest_within is None
             return
         found = kanon_sql.evidence(database.engine, spec)
@@ -233,12 +233,12 @@ def test_a_run_by_another_spec_does_not_vouch(database: Database) -> None:
     assert kanon_sql.anonymize(database.engine, spec_of(**PERSONS)).passed
     other = spec_of(**{**PERSONS, "privacy": [{"k_anonymity": 20}]})
     found = kanon_sql.evidence(database.engine, other)
-    assert "published it by another spec" in found.message
+    assert "published it with another spec" in found.message
     assert found.run is not None
     assert not found.run.same_spec
     assert all(item.counted == "rows" for item in found.requirements)
     assert [entry.meaning for entry in found.columns if entry.column == "q0"] == [
-        "not known, it may be the value: the table was published by another spec"
+        "unknown, possibly the value: the table was published with another spec"
     ]
 
 
@@ -250,7 +250,7 @@ def test_a_release_that_holds_the_person_is_counted_as_it_stands(database: Datab
     expected = record_figures([{"person": person, "q0": group} for person, group in rows], ["q0"], "person")
     assert {name: found.records.to_dict()[name] for name in expected} == pytest.approx(expected)
     (person,) = (entry for entry in found.columns if entry.column == "person")
-    assert person.meaning == "as in the source, although the spec says that it is not released"
+    assert person.meaning == "as in the source, although the spec does not release it"
 
 
 # --- Intervals --------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def test_attacks_on_request_are_run_besides_the_others(database: Database) -> No
     assert finding(found, "definetti of s").estimate
     assert finding(found, "homogeneity of s").examined == 8
     assert not any(item.what == "definetti" for part in found.opinion for item in part.not_measured)
-    with pytest.raises(SpecError, match="'homogeneity' is none of those that run on request"):
+    with pytest.raises(SpecError, match="'homogeneity' is not an attack that runs on request"):
         kanon_sql.evidence(database.engine, spec_of(), attacks=["homogeneity"])
 
 
@@ -395,11 +395,11 @@ def test_misfits_are_refused(database: Database) -> None:
     for options, said in (
         ({"external_is_sample": True}, "external_is_sample: "),
         ({"zip_people": "n"}, "zip_people: "),
-        ({"zip_population": "people"}, "has no quasi-identifier that is a ZIP code"),
+        ({"zip_population": "people"}, "has no quasi-identifier that is named like a ZIP code"),
     ):
         with pytest.raises(SpecError, match=said):
             kanon_sql.evidence(engine, spec_of(), **options)
-    with pytest.raises(SpecError, match="is the source, and evidence is about a release"):
+    with pytest.raises(SpecError, match="is the source, but evidence is for a release"):
         kanon_sql.evidence(engine, spec_of(), "people")
     with pytest.raises(SpecError, match="release: missing"):
         kanon_sql.evidence(engine, spec_of(release=None))

@@ -74,7 +74,7 @@ def test_every_column_is_in_the_dictionary(database: Database) -> None:
     assert found["ward"] == ("not named in the spec", "dropped", None, None, "not in the release")
     assert found["sex"] == ("quasi-identifier", "released", 0, 1, "the value as it is in the source")
     assert found["zip"] == ("quasi-identifier", "generalized", 2, 3, "the first 2 characters")
-    assert found["born"] == ("quasi-identifier", "withheld", 3, 3, "one label in every row, which tells nothing")
+    assert found["born"] == ("quasi-identifier", "withheld", 3, 3, "one label in every row, which reveals nothing")
     assert found["age"][1:3] == ("generalized", 1)
     assert found["age"][4] == "intervals of 10, one group from 90"
     assert found["illness"] == ("sensitive attribute", "released", None, None, "the value as it is in the source")
@@ -87,7 +87,7 @@ def test_one_label_in_every_row_is_not_withheld_where_nobody_says_so(database: D
         database.table(table, ["ssn", "zip"], [("123-45-6789", "94110")] * 4)
     found = kanon_sql.evidence(database.engine, spec_of({"ssn": {}, "zip": {"prefix": [3]}}))
     assert entries(found)["ssn"][1:] == (
-        "generalized", None, 1, "not known, it may be the value: no manifest says how this table was made",
+        "generalized", None, 1, "unknown, possibly the value: there is no manifest of this table",
     )  # fmt: skip
     answers = {item.letter: item.answer for item in found.safe_harbor}
     assert answers["G"] == "not within the rule"
@@ -109,8 +109,8 @@ def test_columns_that_the_spec_does_not_name_are_pointed_at(database: Database) 
     database.table("people", ["q0", "note"], [("a", "x")] * 4)
     database.table("released", ["q0", "note", "row_number"], [("a", "x", "1")] * 4)
     found = entries(kanon_sql.evidence(database.engine, spec_of({"q0": {}})))
-    assert found["note"][4] == "as it stands; nothing is known of it, so look at it"
-    assert found["row_number"][4] == "a column that the source does not have; nothing is known of it, so look at it"
+    assert found["note"][4] == "as it is; unknown, so examine it"
+    assert found["row_number"][4] == "a column that the source does not have; unknown, so examine it"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_rows_are_persons_where_no_column_counts_them(database: Database) -> Non
     [
         (["941**"], ["501", "94110"], "VARCHAR", "BIGINT", "census: column 'zip' has codes of 3 to 5 characters"),
         (["94**", "941**"], ["94110"], "VARCHAR", "BIGINT", "released: column 'zip' has codes of 4 to 5 characters"),
-        (["941**"], ["94110"], "INTEGER", "BIGINT", "loses the zeros at its front"),
+        (["941**"], ["94110"], "INTEGER", "BIGINT", "has no leading zeros"),
         (["941**"], ["94110"], "VARCHAR", "VARCHAR", "expected a number, of people"),
     ],
 )

@@ -205,13 +205,13 @@ def test_it_is_written_into_a_file_and_the_exit_code_is_the_verdict(clinic: Path
     VALIDATOR.validate(data)
     assert data["verdict"] == "fail"
     assert "violate 50-anonymity" in data["message"]
-    assert "the table was published by another spec than the one that it is judged by here" in data["notes"]
+    assert "the table was published with another spec than this one" in data["notes"]
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--attack", "linking"], "'linking' is none of those that run on request"),
+        (["--attack", "linking"], "'linking' is not an attack that runs on request"),
         (["--set", "external_is_sample=true"], "external_is_sample: "),
         (["--set", "zip_people=n"], "zip_people: "),
         (["-o", "nowhere/evidence.html"], "expected a file in an existing directory"),

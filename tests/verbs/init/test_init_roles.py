@@ -104,17 +104,17 @@ def test_no_column_is_sensitive(engine: Any) -> None:
         ({"keep": ["zzzzzzzz"]}, ["keep: ", "expected one of SEQN, "]),
         (
             {"quasi_identifiers": ["RIAGENDR"], "sensitive": ["RIAGENDR"]},
-            ["also under quasi_identifiers; a column has one role"],
+            ["also under quasi_identifiers; give each column one role"],
         ),
         ({"unit": "SEQN", "keep": ["SEQN"]}, ["column 'SEQN' is also under"]),
         ({"quasi_identifiers": []}, ["name at least one column"]),
-        ({"quasi_identifiers": ["RIAGENDR", "RIAGENDR"]}, ["a column has one role"]),
+        ({"quasi_identifiers": ["RIAGENDR", "RIAGENDR"]}, ["give each column one role"]),
         ({"k": 1}, ["k: expected a whole number of at least 2, got 1"]),
         ({"preset": "hipaa"}, ["there is no preset 'hipaa'"]),
         ({"preset": "ema-007"}, ["did you mean 'ema-0070'?"]),
         ({"preset": "ema-0070", "k": 5}, ["ema-0070 asks for at least 12, got 5"]),
-        ({"population": "census"}, ["only the preset hipaa-safe-harbor reads"]),
-        ({"preset": "ema-0070", "population": "census"}, ["only the preset hipaa-safe-harbor reads"]),
+        ({"population": "census"}, ["only the preset hipaa-safe-harbor uses"]),
+        ({"preset": "ema-0070", "population": "census"}, ["only the preset hipaa-safe-harbor uses"]),
     ],
 )
 def test_what_cannot_be(engine: Any, roles: dict[str, Any], problems: list[str]) -> None:
@@ -202,7 +202,7 @@ def test_presets_on_the_command_line(directory: Path) -> None:
 
 
 def converse(directory: Path, answers: list[str], *options: str, table: str = "panel") -> tuple[int, str, str]:
-    """Answer each question as soon as it stands there; the exit code, what the terminal shows, and the spec."""
+    """Answer each question as soon as it is there; the exit code, what the terminal shows, and the spec."""
     controller, terminal = pty.openpty()
     command = [sys.executable, "-m", "kanon_sql", "init", table, "-d", "x.duckdb", "--interactive", *options]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
@@ -251,7 +251,7 @@ def test_a_conversation(directory: Path) -> None:
     assert spec.keep == ("exper",)
     assert spec.privacy[0].to_dict() == {"k_anonymity": {"k": 7}}
     assert "Which column identifies the person, if a person has several rows? [nr]" in shown
-    assert "How many persons look alike, at least? [5]" in shown
+    assert "How many persons must each class have at least? [5]" in shown
     assert "Traceback" not in shown
 
 
@@ -269,7 +269,7 @@ def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
     answers = [*unit, *quasi, "-\n", "-\n", *number]
     code, shown, text = converse(directory, answers)
     assert code == 0, shown
-    assert "'nnr' is no column that is left; did you mean 'nr'?" in shown
+    assert "'nnr' is not one of the remaining columns; did you mean 'nr'?" in shown
     assert "name one column" in shown
     assert "name at least one column" in shown
     assert "did you mean 'race'?" in shown
@@ -323,7 +323,7 @@ def test_who_leaves_gets_no_spec(directory: Path, key: str) -> None:
 
 def test_no_terminal(directory: Path) -> None:
     message = refused(run("init", "panel", "-d", directory / "x.duckdb", "--interactive"), 2)
-    assert "no terminal here" in message
+    assert "needs a terminal" in message
     assert "--quasi-identifiers" in message
 
 

@@ -210,7 +210,7 @@ def test_a_panel_is_found_whatever_its_columns_are_called(database: Database) ->
     result = kanon_sql.anonymize(database.engine, spec(suppression={"max_share": 0.0}))
     found = the(result, "rows_not_persons")
     assert found.columns == ["nr"]
-    assert "with wave it makes the table's key" in found.message
+    assert "with wave it is the key of the table" in found.message
     assert "Set unit: nr" in found.message
 
 
@@ -471,7 +471,7 @@ def test_an_error_publishes_nothing(database: Database) -> None:
     fatal = spec(warnings={"rows_not_persons": "error"})
     result = kanon_sql.anonymize(database.engine, fatal)
     assert not result.passed
-    assert result.message == "nothing was published: rows_not_persons is an error as the spec says"
+    assert result.message == "nothing was published: rows_not_persons is an error because the spec says so"
     assert database.engine.exists(("people_release",)) is None
     assert "rows_not_persons" in codes(result)
     assert kanon_sql.anonymize(database.engine, spec(warnings={"rows_not_persons": "warn"})).passed
@@ -555,7 +555,7 @@ def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path:
     private = {"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"zip": 2, "age": 2}}}
     changes: dict[str, Any] = {"privacy": [private], "suppression": {}, "ledger": "kanon_sql_ledger"}
     assert spec(**changes)
-    with pytest.raises(kanon_sql.errors.SpecError, match="no warnings are looked for"):
+    with pytest.raises(kanon_sql.errors.SpecError, match="no warnings are computed"):
         spec(**changes, warnings=LOOKED_FOR)
     with pytest.raises(kanon_sql.errors.UnsupportedError, match="--fail-on-warning: with"):
         kanon_sql.anonymize(database.engine, spec(**changes), fail_on_warning=True)
@@ -564,11 +564,11 @@ def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path:
         "sensitive": ["pay"], "unit": "who",
     }  # fmt: skip
     assert spec(**changes, warnings={"readable_by_others": "error"})
-    with pytest.raises(kanon_sql.errors.SpecError, match="readable_by_others alone is looked for"):
+    with pytest.raises(kanon_sql.errors.SpecError, match="only the warning readable_by_others is computed"):
         spec(**changes, warnings=LOOKED_FOR)
     fatal = spec(warnings=LOOKED_FOR)
     with pytest.raises(
-        kanon_sql.errors.UnsupportedError, match=r"warnings\.column_fully_generalized: a script looks for no"
+        kanon_sql.errors.UnsupportedError, match=r"warnings\.column_fully_generalized: a script computes no"
     ):
         kanon_sql.render(fatal, "postgres", {"zip": 1, "age": 1})
     with pytest.raises(kanon_sql.errors.UnsupportedError, match="parties: warnings"):

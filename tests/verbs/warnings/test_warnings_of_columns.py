@@ -272,7 +272,7 @@ def test_init_takes_a_column_that_reveals_a_quasi_identifier_for_one(database: D
     drafted = kanon_sql.Spec.parse(text)
     assert "x" in drafted.quasi_identifiers
     assert "amount" not in drafted.quasi_identifiers
-    assert "rows with one value of it have one value of age" in text
+    assert "rows with the same value also have the same value of age" in text
 
 
 # --- Groups of persons -----------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def test_a_table_that_holds_identifiers_or_more_than_the_spec_names(database: Da
     for code in ("identifiers_present", "unnamed_columns"):
         fatal = spec(**made, warnings={code: "error"})
         assert kanon_sql.check(database.engine, fatal, "people").message.endswith(
-            f"{code} is an error as the spec says"
+            f"{code} is an error because the spec says so"
         )
         allowed = spec(**made, warnings={code: "allow"})
         assert code not in codes(kanon_sql.check(database.engine, allowed, "people"))

@@ -70,5 +70,5 @@ def render(
 def _level(text: str) -> tuple[str, int]:
     name, _, level = text.rpartition("=")
     if not name or not re.fullmatch(r"[0-9]{1,6}", level):
-        raise SpecError("--node: expected a quasi-identifier and its level, such as --node age=1")
+        raise SpecError("--node: expected QUASI_IDENTIFIER=LEVEL, such as --node age=1")
     return unquoted(name), int(level)

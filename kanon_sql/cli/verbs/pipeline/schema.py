@@ -64,4 +64,4 @@ def schema(
         classes: dict[str, Any] = dict(zip(SPECS, (Spec, TableSpec, CloakSpec, PerturbSpec), strict=True))
         print_json(run, classes[name].json_schema())
     else:
-        raise SpecError(f"{name!r}: there is no such schema; expected one of {', '.join((*SPECS, *RESULTS))}")
+        raise SpecError(f"{name!r}: unknown schema; expected one of {', '.join((*SPECS, *RESULTS))}")
