@@ -74,6 +74,19 @@ def load_cloak_spec(path: Path) -> CloakSpec:
     return CloakSpec.load(path)
 
 
+def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
+    """The spec in a file, of the kind that it says it is."""
+    from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec, read_yaml
+
+    try:
+        written = read_yaml(path.read_text("utf-8-sig"), str(path)).data
+    except (OSError, ValueError):
+        written = None  # which the kind that is usual says
+    kind = written.get("kind") if isinstance(written, dict) else None
+    others = {item.of_kind: item for item in (TableSpec, CloakSpec, PerturbSpec)}
+    return others[kind].load(path) if isinstance(kind, str) and kind in others else load_spec(path)
+
+
 def need_database(database: str) -> None:
     """Refuse to create a database where one has to be there already."""
     from kanon_sql.engines import database_kind

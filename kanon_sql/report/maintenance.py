@@ -13,7 +13,7 @@ from kanon_sql.report.layout import columns, facts, section
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kanon_sql.verbs.clean import CleanResult
     from kanon_sql.verbs.doctor import DoctorResult
@@ -58,7 +58,16 @@ def doctor_text(result: DoctorResult, origins: Mapping[str, str]) -> RenderableT
         *([] if not origins else section("Set", facts([(name, shown(where)) for name, where in origins.items()]))),
         *section("Connection", checks),
         *section("Verbs", verbs),
+        *([] if result.obstacles is None else section("Spec", _hindered(result.obstacles))),
     )
+
+
+def _hindered(obstacles: Mapping[str, Sequence[str]]) -> RenderableType:
+    """What of a spec stands in the way of each verb."""
+    table = Table.grid(padding=(0, 2))
+    for verb, reasons in obstacles.items():
+        table.add_row(_yes(not reasons), Text(verb), Text("\n".join(map(shown, reasons)), "dim"))
+    return table
 
 
 def estimate_text(found: Estimated) -> RenderableType:

@@ -1,4 +1,4 @@
-"""``doctor``: what a connection may do, found out by trying, and which verbs would work on it.
+"""``doctor``: what a connection may do, found out by trying, which verbs would work on it, and what a spec hinders.
 
 Every probe is undone at once: tables are created in a transaction that is rolled back.
 """
@@ -6,18 +6,40 @@ Every probe is undone at once: tables are created in a transaction that is rolle
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import KanonError
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.dbt import ADAPTERS
+from kanon_sql.verbs.preflight import obstacles
 from kanon_sql.verbs.sqlmesh import DIALECTS
 
+if TYPE_CHECKING:
+    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+
 __all__ = ["Check", "DoctorResult", "VerbCheck", "doctor"]
+
+_OF_KIND = {
+    "release": {
+        "plan": "plan",
+        "anonymize": "anonymize",
+        "check": "check",
+        "release apply": "apply",
+        "release refresh": "refresh",
+        "pipeline render": "render",
+        "pipeline dbt": "dbt",
+        "pipeline sqlmesh": "sqlmesh",
+    },
+    "table": {"publish table": "tabulate"},
+    "positions": {"publish positions": "cloak"},
+    "perturbed": {"publish perturbed": "perturb"},
+}
+"""The kind of a spec -> the verbs that take one, as they are called, and the name of their rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +78,8 @@ class DoctorResult:
         read_only: whether the connection refuses to write.
         checks: what was tried.
         verbs: what would work.
+        obstacles: verb -> what of the spec that was given stands in its way, for those that take one of its kind; None
+            without a spec.
     """
 
     database: str
@@ -64,10 +88,12 @@ class DoctorResult:
     read_only: bool
     checks: tuple[Check, ...]
     verbs: tuple[VerbCheck, ...]
+    obstacles: Mapping[str, tuple[str, ...]] | None = None
 
     def works(self, verb: str) -> bool:
-        """Whether a verb would work here."""
-        return any(item.works for item in self.verbs if item.name == verb)
+        """Whether a verb would work here, with the spec that was given."""
+        hindered = self.obstacles is not None and bool(self.obstacles.get(verb))
+        return not hindered and any(item.works for item in self.verbs if item.name == verb)
 
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object."""
@@ -79,14 +105,21 @@ class DoctorResult:
             "read_only": self.read_only,
             "checks": {item.key: {"ok": item.ok, "detail": item.detail} for item in self.checks},
             "verbs": {item.name: {"works": item.works, "needs": item.needs} for item in self.verbs},
+            "obstacles": None if self.obstacles is None else {verb: list(why) for verb, why in self.obstacles.items()},
         }
 
 
-def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
-    """Try out what a connection may do. Leaves nothing behind.
+def doctor(
+    engine: Engine,
+    spec: Spec | TableSpec | CloakSpec | PerturbSpec | None = None,
+    *,
+    report: Reporter | None = None,
+) -> DoctorResult:
+    """Try out what a connection may do, and say what of a spec cannot be here. Leaves nothing behind.
 
     Args:
         engine: from :func:`kanon_sql.connect`.
+        spec: what verbs are to do; of it no statement is made.
         report: called before each probe.
     """
     with open_workspace(engine, "", report) as workspace:
@@ -142,7 +175,13 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
             for name in ("release refresh", "publish positions", "publish perturbed")
         ),
     )
-    return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
+    hindered = None
+    if spec is not None:
+        hindered = {
+            verb: tuple(dict.fromkeys(item.message for item in obstacles(engine, spec, rules)))
+            for verb, rules in _OF_KIND[spec.kind].items()
+        }
+    return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs, hindered)
 
 
 def _exact_text(workspace: Workspace) -> Check:

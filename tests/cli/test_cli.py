@@ -291,6 +291,52 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
     assert not data["checks"]["tables"]["ok"]
 
 
+def test_doctor_lists_what_of_a_spec_stands_in_the_way_of_each_verb(clinic: Path) -> None:
+    (clinic / "local.yml").write_text(
+        "version: 1\nsource: no_such_table\nrelease: out\nquasi_identifiers: {age: {intervals: [10]}}\n"
+        "privacy: [k_anonymity: 2]\nrecoding: local\n",
+        encoding="utf-8",
+    )
+    result = run("doctor", "local.yml", "-d", "clinic.duckdb", "--format", "json")
+    found = json.loads(result.stdout)["obstacles"]
+    assert list(found) == ["plan", "anonymize", "check", "release apply", "release refresh", "pipeline render",
+                           "pipeline dbt", "pipeline sqlmesh"]  # fmt: skip
+    assert found["plan"] == found["anonymize"] == []
+    assert found["release refresh"][0].startswith("state: missing")
+    assert found["pipeline dbt"][0].startswith("dbt: its models apply one level per column")
+    shown = run("doctor", "local.yml", "-d", "clinic.duckdb").stdout
+    assert "Spec" in shown
+    assert re.search(r"no +pipeline dbt +dbt: its models apply", shown)
+    assert json.loads(run("doctor", "-d", "clinic.duckdb", "--format", "json").stdout)["obstacles"] is None
+
+
+def test_doctor_of_a_spec_that_cannot_be_published_exits_with_1(clinic: Path) -> None:
+    (clinic / "rows.yml").write_text(
+        "version: 1\nkind: perturbed\nsource: visits\nrelease: out\nkey: id\nperturb: {age: {noise: 0.5}}\n"
+        "key_variable: KANON_NO_SUCH_SECRET\n",
+        encoding="utf-8",
+    )
+    result = run("doctor", "rows.yml", "-d", "clinic.duckdb", "--format", "json")
+    assert result.exit_code == ExitCode.FAIL
+    ((verb, (only,)),) = json.loads(result.stdout)["obstacles"].items()
+    assert verb == "publish perturbed"
+    assert only.startswith("key_variable: the environment variable")
+
+
+def test_a_spec_adds_no_statement_to_what_doctor_tries(clinic: Path) -> None:
+    from kanon_sql import Spec, connect
+    from kanon_sql.engines import Deadline
+    from kanon_sql.verbs.doctor import doctor
+
+    engine = connect("clinic.duckdb")
+    names = []
+    for spec in (None, Spec.load("spec.yml")):
+        with engine.run(Deadline(None)) as meter:
+            doctor(engine, spec)
+            names.append([statement.name for statement in meter.log])
+    assert names[0] == names[1]
+
+
 def test_doctor_in_memory_says_that_anonymize_would_not_work() -> None:
     result = run("doctor")
     assert result.exit_code == ExitCode.FAIL

@@ -17,7 +17,7 @@ from tests.support.command_line import COMMAND, GROUPS, VERBS, command_of, refus
 MOST_OPTIONS = 14
 MOST_VERBS, MOST_GROUPS = 13, 4
 
-WITHOUT_SPEC = {"demo", "init", "doctor", "clean", "report", "release ledger", "pipeline schema"}
+WITHOUT_SPEC = {"demo", "init", "clean", "report", "release ledger", "pipeline schema"}
 """They make a spec, or read a database or a run."""
 
 TAKES_TABLE = {"check", "plan", "anonymize"}
