@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cli_reference
 import declared_reference
+import fits_reference
 import models_reference
 import python_reference
 import results_reference
@@ -22,6 +23,7 @@ GENERATED = {
     "algorithms": declared_reference.algorithms,
     "attacks": declared_reference.attacks,
     "cli": cli_reference.markdown,
+    "fits": fits_reference.markdown,
     "metrics": declared_reference.metrics,
     "models": models_reference.markdown,
     "python": python_reference.markdown,

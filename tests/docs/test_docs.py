@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 import kanon_sql.errors
 import kanon_sql.testing
 from kanon_sql.cli import app
-from kanon_sql.declared import HIERARCHIES
+from kanon_sql.declared import HIERARCHIES, RECODINGS
 from kanon_sql.disclosure.attacks import ATTACKS
 from kanon_sql.errors import ExitCode
 from kanon_sql.models.quality import METRICS
@@ -438,3 +438,17 @@ def test_every_name_is_in_a_table(page: str, names: list[str]) -> None:
 def test_what_is_generated_is_asked_for_by_one_page() -> None:
     asked = [name for page in PAGES for name in re.findall(r"<!-- generated: (\w+) -->", page.read_text("utf-8"))]
     assert sorted(asked) == sorted(references.GENERATED)
+
+
+def test_the_matrix_of_recodings_says_what_a_run_is_refused_for() -> None:
+    found = {cells[0]: cells[1:] for cells in rows_of("reference/recoding")}
+    with_ledger = dict(zip(RECODINGS, found["`ledger`"], strict=True))
+    assert {name for name, cell in with_ledger.items() if cell == "yes"} == {"full_domain"}
+    by_class = next(cells for head, cells in found.items() if "`l_diversity: {attribute: diagnosis, l: 3}`" in head)
+    assert {"local", "mondrian", "subtree"} <= {
+        name for name, cell in zip(RECODINGS, by_class, strict=True) if cell == "yes"
+    }
+    of_population = next(cells for head, cells in found.items() if "`k_map`" in head)
+    assert dict(zip(RECODINGS, of_population, strict=True))["local"] == ""
+    assert found["duckdb"] == ["yes"] * 7
+    assert found["oracle"][1:4] == [""] * 3
