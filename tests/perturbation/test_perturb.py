@@ -332,7 +332,7 @@ def test_fewer_rows_are_linked_where_pairs_would_be_too_many(
     monkeypatch.setattr(linking, "MOST_PAIRS", 200)
     result = kanon_sql.perturb(database.engine, spec_of(perturb={"age": {"noise": 0.5}}))
     assert result.linkage["looked_at"] == 5
-    assert any("linkage looked at 5 of 40 rows" in note for note in result.notes)
+    assert any("linkage examined a random sample of 5 of 40 rows" in note for note in result.notes)
 
 
 def test_a_written_table_that_is_another_one_is_dropped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +374,7 @@ def test_no_figures_of_few_values(database: Database) -> None:
         ({"perturb": {"age": {}}}, "expected one of {noise: 0.1}"),
         ({"perturb": {"age": {"noise": 0.1, "swap": 0.1}}}, "one method per column"),
         ({"perturb": {"age": {"noise": 0}}}, "a share above 0 and up to 1"),
-        ({"perturb": {"age": {"noise": {"share": 0.1, "decimals": 10}}}}, "at most 9 digits"),
+        ({"perturb": {"age": {"noise": {"share": 0.1, "decimals": 10}}}}, "from 0 to 9"),
         ({"perturb": {"age": {"pram": {}}}}, "expected one of retain and matrix"),
         ({"perturb": {"age": {"pram": 1}}}, "a probability above 0 and below 1"),
         ({"perturb": {"age": {"pram": {"matrix": {"a": {"a": 1}}}}}}, "2 to 200 categories"),

@@ -100,7 +100,7 @@ def test_duplicate_keys_at_every_depth() -> None:
 def test_a_duplicate_label_is_not_shown() -> None:
     text = HEAD + "quasi_identifiers: {d: {tree: {Secret: [a], Secret: [b]}}}\nprivacy: [{k_anonymity: 2}]\n"
     [problem] = problems(text)
-    assert problem.startswith("3:45: quasi_identifiers.d.tree: duplicate key: a label stands at line 3")
+    assert problem.startswith("3:45: quasi_identifiers.d.tree: duplicate key: a label is already at line 3")
     assert "Secret" not in problem
 
 
