@@ -19,9 +19,9 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
-from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
+from kanon_sql.verbs.publication import Publication
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.run import running
 
@@ -83,7 +83,7 @@ def apply(
             refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
-            result, _ = released(run, found, options, earlier, applied=kept)
+            result, _ = Publication(run, options, earlier, applied=kept).released(found)
             if isinstance(found, NothingFound):
                 result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
         notes = [*result.notes, *_notes(result, kept)]

@@ -24,7 +24,8 @@ from kanon_sql.release import (
 from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.manifest_builder import manifest_frame
-from kanon_sql.verbs.result import InvarianceSummary, Result, Warned
+from kanon_sql.verbs.preflight import Options
+from kanon_sql.verbs.result import InvarianceSummary, Result, Warned, unpublished
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.warnings import failed_by, readable_by_others
 
@@ -68,25 +69,23 @@ class _Run:
 def invariantly_released(
     opened: Run,
     spec: Spec,
-    requirement: MInvarianceRequirement,
+    options: Options,
     report: Reporter | None,
-    *,
-    fail_on_warning: bool,
 ) -> Result:
     """Publish the next release of an m-invariant sequence, or publish nothing.
 
     Args:
         opened: the run.
         spec: what to anonymize and how.
-        requirement: its only requirement.
+        options: whether to publish nothing where others may read the history.
         report: called with each stage in plain words.
-        fail_on_warning: publish nothing where others may read the history.
 
     Raises:
         SpecError: something else stands under a name, or the source does not have one row per person.
         KanonError: whatever the stages raise.
     """
-    engine = opened.engine
+    requirement, engine = spec.m_invariance, opened.engine
+    assert requirement is not None
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         with explained_if_missing(engine, spec.source.table):
@@ -100,9 +99,9 @@ def invariantly_released(
             return _result(run, found, "fail", f"nothing was published: {found.why}", list(engine.read_notes))
         what = "persons and their values, and is as sensitive as the source"
         warned = readable_by_others(engine, spec, run.names_history, what)
-        if (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
-            notes, message = list(engine.read_notes), f"nothing was published: {why}"
-            return replace(_result(run, found, "fail", message, notes), release=None, warnings=warned)
+        if (why := failed_by(spec, warned, on_any=options.fail_on_warning)) is not None:
+            result = _result(run, found, "fail", "", list(engine.read_notes))
+            return unpublished(replace(result, release=None, warnings=warned), why)
         return _released(run, found, warned)
 
 

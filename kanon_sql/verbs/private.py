@@ -34,6 +34,7 @@ from kanon_sql.release import (
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
 from kanon_sql.verbs.manifest_builder import manifest_frame
+from kanon_sql.verbs.preflight import Options
 from kanon_sql.verbs.result import DifferentialPrivacySummary, Result, names_for_manifest
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
@@ -88,7 +89,7 @@ class _Run:
 def privately_released(
     opened: Run,
     spec: Spec,
-    requirement: DifferentialPrivacyRequirement,
+    options: Options,
     report: Reporter | None,
 ) -> Result:
     """Publish a differentially private release, or publish nothing.
@@ -96,13 +97,15 @@ def privately_released(
     Args:
         opened: the run.
         spec: what to anonymize and how.
-        requirement: its only requirement.
+        options: nothing of it goes with such a release.
         report: called with each stage in plain words.
 
     Raises:
         SpecError: the ledger's budget is spent, or the sampling probability is too large.
         KanonError: whatever the stages raise.
     """
+    requirement = spec.differential_privacy
+    assert requirement is not None
     sampling = sampling_for(
         requirement.spends[0] - requirement.of_search, requirement.spends[1], requirement.asked_sampling
     )

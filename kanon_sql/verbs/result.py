@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast
 
 from kanon_sql.engines import Meter
@@ -528,6 +528,11 @@ def redacted_log(meter: Meter) -> tuple[str, ...]:
 def names_for_manifest(spec: Spec, names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """What levels are called, for a manifest; without the labels of trees, which manifests do not hold."""
     return {name: list(own) for name, own in names.items() if not spec.quasi_identifiers[name].hierarchy.in_spec}
+
+
+def unpublished(result: Result, why: str) -> Result:
+    """The result of a release that was made and may not be published: the verdict is ``fail``."""
+    return replace(result, verdict="fail", message=f"nothing was published: {why}")
 
 
 def unreleased(

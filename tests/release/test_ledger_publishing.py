@@ -16,7 +16,7 @@ import kanon_sql
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release import ledger as history
 from kanon_sql.sql.statement import Statement
-from kanon_sql.verbs import anonymize as anonymize_module
+from kanon_sql.verbs import publication
 from kanon_sql.verbs.clean import clean
 from tests.conftest import Database
 from tests.support.ledgers import SQUARE, asked, entries, people
@@ -186,7 +186,7 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             other = kanon_sql.connect(connection.cursor())
             assert kanon_sql.anonymize(other, asked(release, 2, 0, warnings=QUIET)).passed
 
-        publish, take_turn = anonymize_module.publish, history.Addition.take_turn
+        publish, take_turn = publication.publish, history.Addition.take_turn
 
         def after_reading(*given: Any) -> None:
             monkeypatch.undo()
@@ -199,7 +199,7 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             take_turn(self, workspace)
 
         for owner, name, late, why in (
-            (anonymize_module, "publish", after_reading, "another release was entered meanwhile"),
+            (publication, "publish", after_reading, "another release was entered meanwhile"),
             (history.Addition, "take_turn", inside_the_transaction, "."),
         ):
             monkeypatch.setattr(owner, name, late)
@@ -257,7 +257,7 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
                 pass
             else:
                 if left >= 0:
-                    break  # else it was the making of a table that is there already
+                    break  # else it was the publication of a table that is there already
         there = f"s{position}" in published.tables()
         assert there is ([f"s{position}"] in [entry["release"] for entry in entries(published)])
     else:

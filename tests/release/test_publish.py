@@ -616,4 +616,4 @@ def test_the_order_of_publishing(visits: Database, monkeypatch: pytest.MonkeyPat
 def test_engines_are_engines(visits: Database) -> None:
     engine: Engine = visits.engine
     assert engine.capabilities.transactional_ddl, "what publishing in one transaction rests on"
-    assert anonymize_module.__all__ == ["anonymize", "released"]
+    assert anonymize_module.__all__ == ["PRODUCERS", "anonymize"]

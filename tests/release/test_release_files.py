@@ -200,7 +200,7 @@ def test_a_file_that_changes_after_it_was_verified_is_not_published(cwd: Path, m
             out.write("x,y,z\n")
         true(file, manifest)
 
-    monkeypatch.setattr("kanon_sql.verbs.anonymize.publish_file", changed)
+    monkeypatch.setattr("kanon_sql.verbs.publication.publish_file", changed)
     with pytest.raises(VerificationError, match="was changed before it was published"):
         publish()
     assert left() == set()
