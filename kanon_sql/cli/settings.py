@@ -68,7 +68,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         if path.name == SHARED and "kanon_sql" not in path.read_text("utf-8", errors="replace"):
             return None  # whatever is wrong with it is not ours to say
         where = f": {error}" if isinstance(error, tomllib.TOMLDecodeError) and "line" in str(error) else ""
-        raise SpecError(f"{path}: not a valid TOML file{re.sub(r'[^ -~]', '?', where)}") from None
+        raise SpecError(f"{path}: expected a valid TOML file{re.sub(r'[^ -~]', '?', where)}") from None
     if path.name == OWN:
         return found
     tool = found.get("tool")

@@ -47,7 +47,7 @@ PASSED_ON = {
     "hierarchies.{}: {}",
     "ledger: {}",
     "not valid YAML: {}",
-    "there is nothing to attack {} with: {}",
+    "no attack on {} is possible: {}",
     "{}: there is no column {}, {}",
     "source file {}: on Spark write a source query, such as SELECT * FROM parquet.`{}`",
     "and {} more problems",

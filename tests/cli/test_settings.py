@@ -102,7 +102,7 @@ def test_a_broken_file_of_others_is_none_of_ours(folder: Path) -> None:
     Path("pyproject.toml").write_text("[tool\n")
     assert settings_of(folder, None).file is None
     Path("pyproject.toml").write_text("[tool.kanon_sql\n")
-    with pytest.raises(SpecError, match="not a valid TOML file"):
+    with pytest.raises(SpecError, match="expected a valid TOML file"):
         settings_of(folder, None)
 
 
@@ -152,7 +152,7 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
         ("memory_limit = 4", "memory_limit: expected a size"),
         ("profiles = 3", "profiles: expected tables"),
         ("[profiles]\np = 3", "profiles: expected tables"),
-        ("x = [", "not a valid TOML file"),
+        ("x = [", "expected a valid TOML file"),
     ],
 )
 @pytest.mark.sampled(21)

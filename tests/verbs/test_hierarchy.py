@@ -350,7 +350,7 @@ def test_fractions_and_a_file_of_values(tmp_path: Path) -> None:
         ("=1..2", "expected NAME=FIRST..LAST"),
         ("x=", "expected NAME=FIRST..LAST"),
         ("x=2..1", "the range is empty"),
-        ("x=0..1000000", "at most 100,000"),
+        ("x=0..1000000", "more than the limit of 100,000"),
         ("x=a..b", "a range of whole numbers or dates"),
         ("x=2000-01-01..2000-02-31", "a range of whole numbers or dates"),
         ("x=nowhere.txt", "cannot read nowhere.txt"),
