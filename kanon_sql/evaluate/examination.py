@@ -6,7 +6,7 @@ The columns of ``evaluate/achieved``, which asks it, are named here and read her
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Row, Workspace, refuse_incomplete
@@ -137,7 +137,7 @@ class Examination:
     largest: int | None
     violating_rows: int
     achieved: Sequence[Achieved]
-    sizes: Sequence[ClassSizes] = ()
+    sizes: Sequence[ClassSizes] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:

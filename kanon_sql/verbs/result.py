@@ -436,7 +436,7 @@ class Result(Charted, VerdictResult):
     recoding: RecodingSummary | None = None
     rows: Rows
     classes: MaybeClasses
-    class_sizes: Sequence[ClassSizes] = ()
+    class_sizes: Sequence[ClassSizes] = field(default_factory=list)
     achieved: AllReached
     metrics: Mapping[str, float]
     mean_loss: Share | None = None

@@ -79,7 +79,7 @@ def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.M
             monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 2")
             (warned,) = kanon_sql.anonymize(engine, spec).warnings
             assert warned.code == "readable_by_others"
-            assert warned.message.startswith(f"{table}: 2 other users or roles may read the schema that it stands in")
+            assert warned.message.startswith(f"{table}: 2 other users or roles may read the schema of this table")
 
 
 OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}

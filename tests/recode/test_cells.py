@@ -258,7 +258,7 @@ def test_a_written_table_with_other_suppressed_cells_is_dropped(
             },
             "quasi_identifiers.age.maximum_level: with variant: minimum every column stays",
         ),
-        ({"recoding": "cells", "ledger": "releases"}, "ledger: a ledger makes earlier releases again"),
+        ({"recoding": "cells", "ledger": "releases"}, "ledger: a ledger recomputes earlier releases"),
     ],
 )
 def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:

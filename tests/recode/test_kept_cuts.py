@@ -417,7 +417,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
 
 
 REFUSED: list[tuple[Any, str]] = [
-    ({"method": "mondrian", "variant": "relaxed", "save_as": "x"}, "relaxed divides rows that are alike"),
+    ({"method": "mondrian", "variant": "relaxed", "save_as": "x"}, "relaxed splits equal rows"),
     ({"method": "local", "ranges": ["age"], "save_as": "x"}, "use mondrian, whose cuts divide all values"),
     ({"method": "forest", "save_as": "x"}, "forest puts alike rows into several classes, as many as this source needs"),
     ({"method": "cover", "save_as": "x"}, "cover puts alike rows into several classes"),

@@ -207,7 +207,7 @@ def test_a_row_that_stands_twice_is_refused(database: Database, folder: Path) ->
         (
             {"file": "x.csv"},
             {"recoding": "full_domain"},
-            "full_domain needs one parent for each value, and subtree alone",
+            "full_domain needs one parent for each value, and only subtree",
         ),
         ({"file": "x.csv"}, {"recoding": "local"}, "use recoding: subtree, or give each value one row"),
         (

@@ -167,7 +167,7 @@ def test_what_a_spec_with_a_ledger_cannot_have(changes: dict[str, Any], why: str
 
 def test_without_scratch_tables_releases_are_not_compared(database: Database) -> None:
     people(database, *SQUARE)
-    with pytest.raises(UnsupportedError, match="scratch mode 'inline' has none"):
+    with pytest.raises(UnsupportedError, match="scratch mode 'inline' does not have"):
         kanon_sql.anonymize(kanon_sql.connect(database.connection, scratch="inline"), asked("r1"))
 
 

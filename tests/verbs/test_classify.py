@@ -247,8 +247,8 @@ def test_refused(database: Database) -> None:
     assert any("2 to 10, got 11" in text for text in refusals(**{**BASE, "utility": {"classify": "sick", "folds": 11}}))
     database.table("people", COLUMNS, [(n % 4, "ab"[n % 2], "xy"[n // 2 % 2], n) for n in range(80)])
     for changes, words in (
-        ({"recoding": "forest"}, "several labels"),
-        ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}}, "chooses intervals"),
+        ({"recoding": "forest"}, "gives equal rows different labels"),
+        ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"age": {}}}, "chooses its own intervals"),
     ):
         with pytest.raises(UnsupportedError, match=words):
             kanon_sql.plan(database.engine, spec_of(**changes))

@@ -232,7 +232,7 @@ def test_what_would_break_it_is_refused(
         (lkc(0, 2, 0.5), {}, "l"),
         (lkc(2, 2, 1.5), {}, "expected c, a share above 0 and at most 1"),
         (lkc(2, 2, 0.5), {"unit": "sex", "columns": {"job": {}, "age": {}}}, "lkc_privacy is defined for rows"),
-        (lkc(3, 2, 0.5), {"columns": {f"c{n}": {} for n in range(10)}}, "have 120 sets of 3, and at most 60"),
+        (lkc(3, 2, 0.5), {"columns": {f"c{n}": {} for n in range(10)}}, "120 sets of 3, more than the limit of 60"),
         (lkc(2, 2, 0.5), {"ledger": "releases"}, "use alpha_k_anonymity, which implies it"),
     ],
 )

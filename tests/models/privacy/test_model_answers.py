@@ -550,7 +550,7 @@ def test_values_are_revealed_only_when_asked_for(database: Database) -> None:
     shown = check(database, *requirements, reveal=9)
     assert [item["values"] for item in shown.to_dict()["revealed"]] == [{"q": "Q-secret"}, {"q": None}]
     assert len(shown.to_dict()["revealed"][0]["violates"]) == 2
-    assert any("do not pass this on" in note for note in shown.notes)
+    assert any("do not pass this result on" in note for note in shown.notes)
     assert "secret" not in shown.message
     assert len(check(database, *requirements, reveal=1).to_dict()["revealed"]) == 1
     assert check(database, {"k_anonymity": 1}, reveal=9).to_dict()["revealed"] == []

@@ -166,7 +166,7 @@ def test_a_name_is_given_once() -> None:
         requirement: ClassVar = Requirement2
 
     before = registered()
-    with pytest.raises(ValueError, match="privacy model 'k_anonymity' already"):
+    with pytest.raises(ValueError, match="there is already a privacy model 'k_anonymity'"):
         register(Another)
     with pytest.raises(ValueError, match="requirement 'k_anonymity' already"):
         register(Third)

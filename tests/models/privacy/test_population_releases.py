@@ -102,7 +102,7 @@ def test_every_search_finds_what_the_oracle_allows(shared_database: Database, gi
                 "recoding": "local",
                 "quasi_identifiers": {"q": {"tree": {"*": ["a", "b", "c"]}}},
             },
-            "all classes together must stand for every person",
+            "counts the classes of the source alone",
         ),
         (
             {

@@ -272,7 +272,7 @@ def test_recodings_that_make_classes_are_refused(
         ({"attacker": "journalist", "highest": 0.1, "population": "c", "significance": 0.1}, "is for an estimate"),
         ({"attacker": "marketer", "highest": 0.1}, "ask for 'average' alone"),
         ({"attacker": "marketer", "average": 0.1, "sampling_fraction": 0.1}, "no estimate"),
-        ({"attacker": "marketer", "average": 0.1, "person": "who"}, "there is none"),
+        ({"attacker": "marketer", "average": 0.1, "person": "who"}, "which is missing"),
         ({"average": 0.1, "population": "census"}, "a prosecutor knows"),
         ({"average": 0.1, "sampling_fraction": 0.1}, "a prosecutor knows"),
         ({"average": 0.1, "attacker": "thief"}, "unknown attacker"),

@@ -153,7 +153,7 @@ def test_the_manifest_holds_no_figure_of_the_source(database: Database) -> None:
     assert result.manifest["rows"] == {"released": result.rows["released"]}
     assert result.manifest["cost"] == result.manifest["metrics"] == {}
     assert "431" not in json.dumps({**result.manifest, "run_id": "", "published_at": "", "spec_hash": ""})
-    assert any("does not cover" in note for note in result.notes)
+    assert any("the guarantee covers only the published table" in note for note in result.notes)
 
 
 # --- The choice of levels -----------------------------------------------------------------------------------------
