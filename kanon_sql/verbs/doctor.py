@@ -151,7 +151,7 @@ def doctor(
         VerbCheck(
             "pipeline dbt",
             searches and engine.dialect.name in ADAPTERS,
-            "the needs of plan, a dbt project, and an engine that the dbt package supports",
+            "what plan needs, a dbt project, and an engine that the dbt package supports",
         ),
         VerbCheck(
             "pipeline sqlmesh",

@@ -466,7 +466,8 @@ def test_a_candidate_of_dbt_looks_through_the_classes_once(subject: Subject) -> 
 
 WATCHING = """
 CREATE FUNCTION planned_as_the_server_does() RETURNS BOOLEAN LANGUAGE plpgsql STABLE AS $$ BEGIN
-    IF current_setting('enable_nestloop') <> 'on' OR current_setting('join_collapse_limit') = '1' THEN
+    IF current_setting('enable_nestloop') <> 'on' OR current_setting('enable_mergejoin') <> 'on'
+        OR current_setting('join_collapse_limit') = '1' THEN
         RAISE EXCEPTION 'read under the settings of a run';
     END IF;
     RETURN TRUE;
