@@ -257,6 +257,6 @@ def _refuse_one_database(parts: Sequence[Part]) -> None:
         for other in parts:
             if other is not part and other.site.workspace.engine.exists(part.written.table.parts) is not None:
                 raise SpecError(
-                    f"parties: {part.site.name} and {other.site.name} are one database, whose rows would be counted "
-                    "twice; name every database once"
+                    f"parties: {part.site.name} and {other.site.name} are the same database, so its rows would be "
+                    "counted twice; give each database once"
                 )

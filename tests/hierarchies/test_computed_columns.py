@@ -126,7 +126,7 @@ def test_all_verbs_say_the_same_of_a_release_with_and_without(clinic: Database) 
     found = kanon_sql.evidence(clinic.engine, spec)
     entries = {entry.column: entry for entry in found.columns}
     assert entries["age_from"].role == "computed from a label"
-    assert entries["age_to"].meaning == "what the label of age says as a number: where it ends (exclusive)"
+    assert entries["age_to"].meaning == "the label of age as a number: where it ends (exclusive)"
 
 
 @pytest.mark.slow

@@ -173,18 +173,18 @@ def test_binary_fractions_of_one_party_are_not_counted_either() -> None:
 def test_one_database_is_one_party(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], tmp_path: Path
 ) -> None:
-    with pytest.raises(SpecError, match="party 1 and party 2 are one database"):
+    with pytest.raises(SpecError, match="party 1 and party 2 are the same database"):
         kanon_sql.plan_parties([engines[0], engines[0]], spec())
     path = tmp_path / "one.db"
     with (
         kanon_sql.connect(f"sqlite:///{path}") as one,
         kanon_sql.connect(f"sqlite:///{path}") as other,
-        pytest.raises(SpecError, match="are one database"),
+        pytest.raises(SpecError, match="are the same database"),
     ):
         kanon_sql.plan_parties([one, other], spec())
     # Where the label does not tell, what one has written the other one sees.
     twice = [kanon_sql.connect(connections[0].cursor()), kanon_sql.connect(connections[0].cursor())]
-    with pytest.raises((SpecError, DatabaseError), match="are one database"):
+    with pytest.raises((SpecError, DatabaseError), match="are the same database"):
         kanon_sql.anonymize_parties(twice, spec())
     assert (
         connections[0].execute("SELECT table_name FROM duckdb_tables() WHERE table_name = 'released'").fetchall() == []
@@ -444,7 +444,7 @@ def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytes
         (("plan", "spec.yml", "--split", "vertical"), "two databases, got 0"),
         (("plan", "spec.yml", "-d", "north.duckdb", "-d", ":memory:"), "a database in memory"),
         (("plan", "spec.yml", "-d", "north.duckdb", "-d", "missing.duckdb"), "no database file"),
-        (("plan", "spec.yml", "-d", "north.duckdb", "-d", "./north.duckdb"), "are one database"),
+        (("plan", "spec.yml", "-d", "north.duckdb", "-d", "./north.duckdb"), "are the same database"),
     ]:
         failed = run("parties", *options)
         assert failed.exit_code == 2 or failed.exit_code == 3, failed.output
