@@ -279,7 +279,7 @@ def test_what_is_not_certified_is_named(database: Database, tmp_path: Path) -> N
     assert found.passed
     (model, proof) = found.not_certified
     assert "entropy 1.1-diversity" in model["what"]
-    assert "an estimate" in model["why"]
+    assert "it estimates the population" in model["why"]
     assert proof["what"] == "that no other release is better"
     said: list[str] = []
     assert verify(tmp_path / "certificate", database.connection, say=said.append)

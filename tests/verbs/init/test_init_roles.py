@@ -274,7 +274,7 @@ def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
     assert "name at least one column" in shown
     assert "did you mean 'race'?" in shown
     assert shown.count("expected a whole number of at least 2") == 2
-    assert "How many rows look alike" in shown
+    assert "How many rows must each class have at least" in shown
     spec = Spec.parse(text)
     assert spec.unit is None, "rows, whatever the data say"
     assert "# unit: nr" in text
