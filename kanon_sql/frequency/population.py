@@ -201,6 +201,9 @@ def notes_on_models(models: Sequence[PrivacyModel]) -> list[str]:
     ]
     assumed = [model.assumption for model in models if model.assumption is not None]
     empty = [
-        f"every table satisfies {model.label}: choose a stricter requirement" for model in models if model.holds_always
+        f"{model.label} protects no one: a class of one person, with one value, can satisfy it; choose a stricter "
+        "requirement"
+        for model in models
+        if model.protects_no_one
     ]
     return believed + assumed + empty

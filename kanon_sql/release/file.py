@@ -406,7 +406,7 @@ def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
     """The columns of a CSV file with their types, and what stands between its cells.
 
     A released file has the types that the manifest beside it says, and commas. Of another file every column is text,
-    and the delimiter is the one that its first line has most of.
+    and the delimiter is the one by which its first line has most cells.
 
     Raises:
         DatabaseError: the first line names no columns, or one twice.
@@ -418,17 +418,20 @@ def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
         if isinstance(found, Mapping) and found.get("sha256") == _sha256(path):
             columns: Mapping[str, str] = found["columns"]
             return columns, ","
-    delimiter, names = ",", []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            delimiter = max(CSV_DELIMITERS, key=file.readline().count)
-            file.seek(0)
-            names = next(csv.reader(file, delimiter=delimiter, strict=True), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        names = []
+    # The first of equals is the comma. A name in quotes may hold other delimiters.
+    names, delimiter = max(((_names_in(path, found), found) for found in CSV_DELIMITERS), key=lambda item: len(item[0]))
     if not all(names) or not names or len({name.casefold() for name in names}) < len(names):
         raise DatabaseError(f"{path.name}: expected a CSV file in UTF-8 whose first line names every column, each once")
     return dict.fromkeys(names, "VARCHAR"), delimiter
+
+
+def _names_in(path: Path, delimiter: str) -> list[str]:
+    """The cells of a CSV file's first line; none where it cannot be read so."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file, delimiter=delimiter, strict=True), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []
 
 
 def formulas_in(workspace: Workspace, file: WrittenFile, table: Relation) -> str | None:

@@ -185,8 +185,8 @@ class PrivacyModel(ABC):
         """The requirement in the field's notation, such as ``5-anonymity``."""
 
     @property
-    def holds_always(self) -> bool:
-        """Whether every table satisfies it, as 1-anonymity."""
+    def protects_no_one(self) -> bool:
+        """Whether a class of one person, with one value, satisfies it, as 1-anonymity."""
         return False
 
     @property

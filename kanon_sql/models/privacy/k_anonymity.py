@@ -42,7 +42,7 @@ class KAnonymityModel(PrivacyModel):
         return f"{self.k}-anonymity"
 
     @property
-    def holds_always(self) -> bool:
+    def protects_no_one(self) -> bool:
         """With ``k`` 1."""
         return self.k == 1
 

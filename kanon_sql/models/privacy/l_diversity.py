@@ -232,7 +232,7 @@ class DistinctLDiversity(_LDiversity):
         return None if requirement.variant != "distinct" else cls(requirement.attribute, int(requirement.l))
 
     @property
-    def holds_always(self) -> bool:
+    def protects_no_one(self) -> bool:
         """With ``l`` 1."""
         return self.l == 1
 

@@ -164,7 +164,7 @@ class TCloseness(PrivacyModel):
         return cls(requirement.attribute, requirement.t, reference=requirement.reference)
 
     @property
-    def holds_always(self) -> bool:
+    def protects_no_one(self) -> bool:
         """With ``t`` 1, the largest distance of two distributions."""
         return self.t >= 1
 
