@@ -57,7 +57,7 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
     except ClickHouseError as error:
         raise DatabaseError(
             f"cannot connect to {label}: {type(error).__name__} "
-            "(the driver's text may hold credentials and is not shown); check that the server runs there, and the user"
+            "(the driver's text may hold credentials and is not shown); check host, port, user and password"
         ) from None
     try:
         engine = ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)

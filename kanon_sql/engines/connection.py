@@ -226,7 +226,7 @@ def _relational(
         if engine.dialect.name == "sqlite":
             what = "check that the directory exists, and that the file is a database which you may open"
         else:
-            what = "check that the server runs there and that the user and the password are right"
+            what = "check host, port, user and password"
         raise DatabaseError(
             f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown); {what}"
         ) from None
