@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.render import render
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import AppliedRelease, Check, Plan, RefreshedRelease, Release, Result
     from kanon_sql.verbs.risk import risk
     from kanon_sql.verbs.tabulate import Tabulation, tabulate
     from kanon_sql.verbs.without_spec import Roles
 
 __all__ = [
+    "AppliedRelease",
     "AuditResult",
     "Budget",
     "Certificate",
+    "Check",
     "CloakResult",
     "CloakSpec",
     "Evidence",
@@ -50,6 +52,9 @@ __all__ = [
     "PartiesResult",
     "PerturbSpec",
     "Perturbation",
+    "Plan",
+    "RefreshedRelease",
+    "Release",
     "Republication",
     "RequirementNotMet",
     "Result",
@@ -87,9 +92,11 @@ __all__ = [
 ]
 
 _HOME = {
+    "AppliedRelease": "verbs.result",
     "AuditResult": "verbs.audit",
     "Budget": "evaluate.budget",
     "Certificate": "verbs.certify",
+    "Check": "verbs.result",
     "CloakResult": "verbs.cloak",
     "CloakSpec": "spec",
     "Evidence": "verbs.evidence",
@@ -98,6 +105,9 @@ _HOME = {
     "PartiesResult": "verbs.parties",
     "PerturbSpec": "spec",
     "Perturbation": "verbs.perturb",
+    "Plan": "verbs.result",
+    "RefreshedRelease": "verbs.result",
+    "Release": "verbs.result",
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",
     "Result": "verbs.result",

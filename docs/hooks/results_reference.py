@@ -22,7 +22,7 @@ from kanon_sql.report.json import (
 __all__ = ["SCHEMAS", "markdown"]
 
 SCHEMAS = {
-    "plan, anonymize, check": result_schema,
+    "plan, anonymize, release apply, release refresh, check": result_schema,
     "compare": comparison_schema,
     "audit": audit_schema,
     "risk": risk_schema,
@@ -42,15 +42,17 @@ def markdown() -> str:
 
 
 def _section(verbs: str, schema: Mapping[str, Any]) -> str:
-    rows = [f"| `{name}` | {_about(item)} | {_type(item)} |" for name, item in schema["properties"].items()]
+    kinds = [schema["$defs"][form["$ref"].rpartition("/")[2]] for form in schema.get("oneOf", ())] or [schema]
+    keys = [line for kind in kinds for line in _keys(kind)]
     whole = "\n".join(f"    {line}" for line in json.dumps(schema, indent=2).splitlines())
     return "\n".join(
-        [
-            f"## {verbs}", "", schema["description"], "",
-            "| key | what it is | type |", "|---|---|---|", *rows, "",
-            '??? note "The JSON Schema"', "", "    ```json", whole, "    ```",
-        ]
+        [f"## {verbs}", "", *keys, '??? note "The JSON Schema"', "", "    ```json", whole, "    ```"]
     )  # fmt: skip
+
+
+def _keys(kind: Mapping[str, Any]) -> list[str]:
+    rows = [f"| `{name}` | {_about(item)} | {_type(item)} |" for name, item in kind["properties"].items()]
+    return [kind["description"], "", "| key | what it is | type |", "|---|---|---|", *rows, ""]
 
 
 def _about(item: Mapping[str, Any]) -> str:

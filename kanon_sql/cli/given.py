@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kanon_sql.cli.options import DRAFT_KEYS, unquoted
 from kanon_sql.errors import DatabaseError, Problem, SpecError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kanon_sql.engines import Engine
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
     from kanon_sql.verbs.result import Result
+
+    R = TypeVar("R", bound=Result)
 
 __all__ = [
     "MEMORY",
@@ -275,7 +277,7 @@ def refuse_no_draft(run: Session, shows: bool, roles: Mapping[str, Any]) -> None
         )
 
 
-def print_drafted(run: Session, result: Result, spec: Spec, shown: str | None) -> Result:
+def print_drafted(run: Session, result: R, spec: Spec, shown: str | None) -> R:
     """Print a drafted spec, if ``--show spec`` asks for it.
 
     Args:

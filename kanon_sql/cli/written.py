@@ -175,10 +175,10 @@ def _write_private(path: Path, text: str, what: str) -> None:
         ) from None
 
 
-def print_result(run: Session, result: Result, *, all_minimal: bool = False) -> None:
+def print_result(run: Session, result: Result, **options: bool) -> None:
     """Print a result as text or as JSON, once the progress is off the terminal."""
     run.close()
-    print_found(run, result, all_minimal=all_minimal)
+    print_found(run, result, **options)
 
 
 def write_result_report(run: Session, result: Result) -> None:

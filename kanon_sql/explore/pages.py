@@ -25,7 +25,7 @@ from kanon_sql.report.html import html_report
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Plan
 
 __all__ = ["application"]
 
@@ -203,7 +203,7 @@ class _Pages(Buttons):
         if result is None and spec.hash in visit.results:  # what was waited for is not all of it
             reading = visit.reading
             job = self._begin(visit, questions.planned_in_full(spec), str)
-            found: Result = await asyncio.wrap_future(job.answer)
+            found: Plan = await asyncio.wrap_future(job.answer)
             visit.count(found)
             visit.remember(spec, found, reading, in_full=True)
             result = found

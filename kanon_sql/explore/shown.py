@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.details import Details
     from kanon_sql.verbs.hierarchy import HierarchyResult
-    from kanon_sql.verbs.result import Result, Warned
+    from kanon_sql.verbs.result import Plan, Warned
 
 __all__ = [
     "answered",
@@ -178,7 +178,7 @@ _TOGETHER = ("# All together", "# Of two,", "# No two ")
 # --- Answers -------------------------------------------------------------------------------
 
 
-def answered(visit: Visit, spec: Spec, result: Result, *, again: bool = False) -> str:
+def answered(visit: Visit, spec: Spec, result: Plan, *, again: bool = False) -> str:
     """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
 
     Args:
@@ -200,7 +200,7 @@ def answered(visit: Visit, spec: Spec, result: Result, *, again: bool = False) -
     )  # fmt: skip
 
 
-def _warnings(result: Result) -> list[tuple[Warned, str | None]]:
+def _warnings(result: Plan) -> list[tuple[Warned, str | None]]:
     """Each with the address of its page."""
     return [(item, manual.address(item.page)) for item in result.warnings]
 
@@ -209,7 +209,7 @@ _LEFT_OUT = {"warnings", "search", "what-was-run"}
 """Sections that the page shows in another place or way."""
 
 
-def in_full(visit: Visit, result: Result) -> str:
+def in_full(visit: Visit, result: Plan) -> str:
     """All sections of a plan's report, with the lattice to look into and the groups that are hit hardest."""
     run = read_run(result.to_dict(), "this result")
     parts = run_parts(run, "full")
@@ -237,7 +237,7 @@ def worst(details: Details | None) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def heights(result: Result) -> list[tuple[int, int]]:
+def heights(result: Plan) -> list[tuple[int, int]]:
     """Each height of the lattice, highest first, and how many nodes it has; none where nothing is explained."""
     counts: dict[int, int] = {}
     for item in (None if result.search is None else result.search.lattice) or ():
@@ -245,7 +245,7 @@ def heights(result: Result) -> list[tuple[int, int]]:
     return sorted(counts.items(), reverse=True)
 
 
-def nodes_at(result: Result, height: int) -> str:
+def nodes_at(result: Plan, height: int) -> str:
     """The nodes of a height: levels by name, what is known, rows, metric, and why each is ruled out."""
     data = result.to_dict()
     columns = list(result.level_names or ())

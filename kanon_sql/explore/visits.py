@@ -14,7 +14,7 @@ from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.init import Suggestion
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Plan
 
 __all__ = ["MOST_VISITS", "Drafted", "Settings", "Visit", "Visits"]
 
@@ -90,8 +90,8 @@ class Visit:
     pinned: dict[str, Spec] = field(default_factory=dict)
     jobs: OrderedDict[str, Job] = field(default_factory=OrderedDict)
     latest: Job | None = None
-    results: OrderedDict[str, Result] = field(default_factory=OrderedDict)
-    full: OrderedDict[str, Result] = field(default_factory=OrderedDict)
+    results: OrderedDict[str, Plan] = field(default_factory=OrderedDict)
+    full: OrderedDict[str, Plan] = field(default_factory=OrderedDict)
     metered: Metered = field(default_factory=Metered)
     read_at: str | None = None
     reading: int = 0
@@ -101,7 +101,7 @@ class Visit:
         self.spec = spec
         self.started_with = self.started_with or spec
 
-    def remember(self, spec: Spec, result: Result, reading: int, *, in_full: bool) -> None:
+    def remember(self, spec: Spec, result: Plan, reading: int, *, in_full: bool) -> None:
         """Keep the plan of a spec, unless the search was stopped: asked again, it goes on.
 
         Args:

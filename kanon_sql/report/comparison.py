@@ -15,7 +15,7 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Compared, Comparison
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Plan
 
 __all__ = ["asked_cells", "asked_heads", "comparison_markdown", "comparison_table", "comparison_text", "tables"]
 
@@ -83,10 +83,10 @@ def _recoded(comparison: Comparison) -> bool:
     return any(run.recoding is not None for run in comparison.runs)
 
 
-def _figures(comparison: Comparison, *, narrow: bool) -> dict[str, Callable[[Result], str]]:
+def _figures(comparison: Comparison, *, narrow: bool) -> dict[str, Callable[[Plan], str]]:
     """Head -> the figure of a run that passed."""
     by = comparison.metric
-    figures: dict[str, Callable[[Result], str]] = {
+    figures: dict[str, Callable[[Plan], str]] = {
         f"{by.replace('_', ' ')}#": lambda result: metric(result.metrics[by]),
         "suppressed#": lambda result: percent(result.rows["suppressed"], result.rows["source"]),
         "classes#": lambda result: number(int(result.classes.get("count") or 0)),
@@ -101,7 +101,7 @@ def _figures(comparison: Comparison, *, narrow: bool) -> dict[str, Callable[[Res
     return {**figures, **_COST}
 
 
-_COST: dict[str, Callable[[Result], str]] = {
+_COST: dict[str, Callable[[Plan], str]] = {
     "statements#": lambda result: number(result.cost.statements),
     "seconds#": lambda result: metric(result.cost.seconds),
 }
@@ -130,7 +130,7 @@ def _utility_table(comparison: Comparison) -> Cells:
     return [*asked_heads(comparison), "column", *heads], rows
 
 
-def _proven(result: Result) -> str:
+def _proven(result: Plan) -> str:
     if result.recoding is not None:
         return "no"
     return "" if result.search is None else "yes" if result.search.proven else "no"
@@ -144,7 +144,7 @@ def _levels_table(comparison: Comparison) -> Cells:
     return [*asked_heads(comparison), *names], rows
 
 
-def _level(result: Result, name: str) -> str:
+def _level(result: Plan, name: str) -> str:
     """The level of a quasi-identifier; how many intervals, where the search chose some."""
     intervals = result.intervals or {}
     if name in intervals:

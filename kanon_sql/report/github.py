@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from kanon_sql.report.words import shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Check
 
 __all__ = ["github"]
 
 
-def github(result: Result) -> str:
+def github(result: Check) -> str:
     """One line for the verdict, an error when it is ``fail``; one for each warning, and for each note."""
-    title = f"kanon-sql {result.verb}"
+    title = "kanon-sql check"
     lines = [_command("notice" if result.passed else "error", title, result.message)]
     lines += [_command("warning", f"{title}: {item.code}", item.message) for item in result.warnings]
     lines += [_command("notice", title, note) for note in result.notes]

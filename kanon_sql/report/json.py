@@ -35,21 +35,29 @@ def to_json(data: Any) -> str:
 
 
 def result_schema() -> dict[str, Any]:
-    """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``, with what the registered models reach."""
+    """The JSON Schema (Draft 2020-12) of the results of plan, anonymize, apply, refresh and check: one of five."""
+    from kanon_sql.verbs.result import AnyResult
+
+    return _with_declared(AnyResult, "kanon_sql result")
+
+
+def _with_declared(kind: Any, title: str) -> dict[str, Any]:
+    """The schema of results that hold what requirements reach, metrics and recodings: those that are registered now."""
     from kanon_sql.disclosure.invariance import Invariance
     from kanon_sql.models import registered
     from kanon_sql.report.json_schema import schema_of
-    from kanon_sql.verbs.result import Result
 
     declared = [*(model.figures for model in registered()), Invariance.figures]
     figures = {name: hint for own in declared for name, hint in own.items()}
-    schema = schema_of(Result, "kanon_sql result", {"Reached": figures})
+    schema = schema_of(kind, title, {"Reached": figures})
     parts = schema["$defs"]
     parts["Reached"]["minProperties"] = len(parts["Reached"]["required"]) + 1  # at least one figure
-    metrics = schema["properties"]["metrics"]
-    metrics["properties"] = {name: _metric(metric) for name, metric in QUALITY_METRICS.items()}
-    metrics["patternProperties"] = {"^[a-z_]+ [(].+[)]$": {"type": "number", "description": _OTHER_FORM}}
-    metrics["additionalProperties"] = False
+    for part in parts.values():
+        metrics = part["properties"].get("metrics")
+        if metrics is not None:
+            metrics["properties"] = {name: _metric(metric) for name, metric in QUALITY_METRICS.items()}
+            metrics["patternProperties"] = {"^[a-z_]+ [(].+[)]$": {"type": "number", "description": _OTHER_FORM}}
+            metrics["additionalProperties"] = False
     recoding = parts["RecodingSummary"]["properties"]
     recoding["method"]["enum"] = [name for name, declared in RECODINGS.items() if declared.run is not None]
     recoding["variant"]["enum"] = [*dict.fromkeys(word for item in RECODINGS.values() for word in item.variants), None]
@@ -83,11 +91,10 @@ def audit_schema() -> dict[str, Any]:
 
 
 def comparison_schema() -> dict[str, Any]:
-    """The JSON Schema (Draft 2020-12) of ``Comparison.to_dict()``; it holds that of the results in it."""
+    """The JSON Schema (Draft 2020-12) of ``Comparison.to_dict()``; it holds that of the plans in it."""
     from kanon_sql.verbs.compare import Comparison
 
-    result = {"$id": "result.schema.json", **result_schema()}
-    schema = _schema_of(Comparison, "kanon_sql comparison", Result=result)
+    schema = _with_declared(Comparison, "kanon_sql comparison")
     schema["$defs"]["Compared"]["oneOf"] = [
         {"properties": {"reason": {"type": "null"}, "result": {"type": "object"}}},
         {"properties": {"reason": {"type": "string"}, "result": {"type": "null"}}},
@@ -143,10 +150,10 @@ def perturbation_schema() -> dict[str, Any]:
     return _warned(_schema_of(Perturbation, "kanon_sql perturb"), NamedWarnings)
 
 
-def _schema_of(kind: type, title: str, **definitions: Any) -> dict[str, Any]:
+def _schema_of(kind: type, title: str) -> dict[str, Any]:
     from kanon_sql.report.json_schema import schema_of
 
-    return schema_of(kind, title, **definitions)
+    return schema_of(kind, title)
 
 
 def _warned(schema: dict[str, Any], options: type[BaseModel]) -> dict[str, Any]:

@@ -19,19 +19,16 @@ _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 _FIELD = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 
 
-def schema_of(
-    kind: type, title: str, further: Mapping[str, Mapping[str, Any]] | None = None, **definitions: Any
-) -> dict[str, Any]:
+def schema_of(kind: Any, title: str, further: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of the dictionaries of a class of results.
 
     Args:
-        kind: a dataclass that is a document.
+        kind: a dataclass that is a document; or a union of such, of which a dictionary is one.
         title: of the schema.
         further: class of a part -> keys that it may have besides, and the types of their values.
-        definitions: class of a part -> a schema that is put in the place of its own.
     """
-    made = _Schema(definitions, further or {})
-    found = made.object_of(kind)
+    made = _Schema(further or {})
+    found = {"oneOf": made.of(kind)["anyOf"]} if get_args(kind) else made.object_of(kind)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **found}
     named = {name: item for name, item in made.named.items() if item}
     return {**schema, "$defs": dict(sorted(named.items()))} if named else schema
@@ -40,8 +37,8 @@ def schema_of(
 class _Schema:
     """The schema of a class, with those of the classes of its parts by their names."""
 
-    def __init__(self, definitions: Mapping[str, Any], further: Mapping[str, Mapping[str, Any]]) -> None:
-        self.named: dict[str, Any] = dict(definitions)
+    def __init__(self, further: Mapping[str, Mapping[str, Any]]) -> None:
+        self.named: dict[str, Any] = {}
         self.further = further
 
     def object_of(self, kind: Any) -> dict[str, Any]:

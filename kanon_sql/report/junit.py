@@ -9,18 +9,18 @@ from kanon_sql.report.text import reached
 from kanon_sql.report.words import plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Check
 
 __all__ = ["junit"]
 
 
-def junit(result: Result) -> str:
+def junit(result: Check) -> str:
     """The XML of a suite with a test case per requirement, and one for the table itself.
 
     The last one fails when the table fails although every requirement holds: it has an identifier, or a warning is an
     error. It names the warnings.
     """
-    table = shown(result.release or "")
+    table = shown(result.release)
     cases = []
     for item in result.achieved.values():
         case = ElementTree.Element("testcase", classname=table, name=shown(str(item["requirement"])))

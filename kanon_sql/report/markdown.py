@@ -10,17 +10,17 @@ from kanon_sql.report.text import reached
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Check
 
 __all__ = ["markdown", "plain"]
 
 
-def markdown(result: Result) -> str:
+def markdown(result: Check) -> str:
     """The verdict, a table of the requirements, the warnings, and the notes."""
     return "\n".join(_lines(result))
 
 
-def _lines(result: Result) -> Iterator[str]:
+def _lines(result: Check) -> Iterator[str]:
     yield f"**{'PASS' if result.passed else 'FAIL'}** {plain(result.message)}"
     if result.achieved:
         yield ""

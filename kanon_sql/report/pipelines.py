@@ -10,9 +10,9 @@ from kanon_sql.report.junit import junit
 from kanon_sql.report.markdown import markdown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Check
 
 __all__ = ["PIPELINES"]
 
-PIPELINES: dict[str, Callable[[Result], str]] = {"junit": junit, "github": github, "markdown": markdown}
+PIPELINES: dict[str, Callable[[Check], str]] = {"junit": junit, "github": github, "markdown": markdown}
 """A result of ``check`` as text."""

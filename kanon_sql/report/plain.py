@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["plain_text", "text_of"]
 
 _TEXTS = {
+    "AppliedRelease": "text.result_text",
     "AuditResult": "audit.audit_text",
     "Certificate": "certificate.certificate_text",
+    "Check": "text.result_text",
     "CleanResult": "maintenance.clean_text",
     "CloakResult": "positions.cloaking_text",
     "Comparison": "comparison.comparison_text",
@@ -27,7 +29,9 @@ _TEXTS = {
     "LedgerResult": "ledger.ledger_text",
     "PartiesResult": "parties.parties_text",
     "Perturbation": "perturbation.perturbation_text",
-    "Result": "text.result_text",
+    "Plan": "text.result_text",
+    "RefreshedRelease": "text.result_text",
+    "Release": "text.result_text",
     "RiskResult": "risk.risk_text",
     "Spec": "spec.spec_text",
     "Tabulation": "tables.tabulation_text",

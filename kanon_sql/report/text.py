@@ -1,4 +1,4 @@
-"""The results of ``plan``, ``anonymize``, ``refresh`` and ``check`` as text: the verdict first, then the figures."""
+"""The results of ``plan``, ``check`` and the verbs that publish as text: the verdict first, then the figures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, p
 from kanon_sql.report.levels import intervals_table, levels_table, names_table
 from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
+from kanon_sql.verbs.result import Check, Generalization, Plan, PublishedRelease, RefreshedRelease, Release, Result
 
 if TYPE_CHECKING:
     from kanon_sql.evaluate import Classes, ClassSizes, SearchSummary
     from kanon_sql.search import Explained
-    from kanon_sql.verbs.result import Result
 
 __all__ = ["metric_words", "reached", "result_text", "size_cells"]
 
@@ -52,7 +52,7 @@ _OTHERS = ("requirement", "violating_classes", "violating_rows", "changed_person
 
 
 def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
-    """The result of ``plan``, ``anonymize`` or ``check``.
+    """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``.
 
     Args:
         result: what to show.
@@ -62,52 +62,32 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     if result.warnings:
         parts += section("Warnings", named_warnings(result.warnings))
     parts += [Text(), facts(_summary(result))]
-    if result.intervals is not None:
+    if isinstance(result, Plan | Release) and result.intervals is not None:
         parts += section("Intervals", intervals_table(result.intervals, result.node or {}, result.level_names))
-    elif result.node is not None:
+    elif isinstance(result, Generalization | RefreshedRelease) and result.node is not None:
         parts += section("Levels", levels_table(result.node, result.level_names))
-    if result.recoding is not None:
+    if isinstance(result, Generalization) and result.recoding is not None:
         parts += section(RECODINGS[result.recoding["method"]].title, _recoding(result.recoding, result.level_names))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     for item in result.achieved.values():
         if item.get("beliefs") is not None:
             parts += section(f"Beliefs: {shown(str(item['requirement']))}", _beliefs(item))
-    if result.revealed:
+    if isinstance(result, Check) and result.revealed:
         parts += section("Classes that violate: VALUES OF FEW PERSONS, do not pass this on", _revealed(result.revealed))
     if result.class_sizes:
         parts += section(
             "Class sizes", _sizes(result.class_sizes, counted="persons" if "persons" in result.rows else "size")
         )
-    if result.metrics:
-        parts += section("Quality (lower is better)", _metrics(result.metrics))
-    if result.utility is not None:
-        parts += section(f"Predicting {result.utility['classify']} (accuracy)", facts(_utility(result.utility)))
-    if result.search is not None:
-        parts += section("Search", facts(_search(result.search, result.node is not None)))
-        names = list(result.node or {})
-        if all_minimal and result.search.minimal is not None:
-            parts += section("All k-minimal generalizations", _nodes(result.search.minimal, names))
-            others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
-            if others:
-                parts += section(
-                    "Other locally minimal nodes: first on some path from the values", _nodes(others, names)
-                )
-        if result.search.lattice:
-            parts += section("Lattice", _lattice(result.search.lattice, result.node))
-        if result.search.distances is not None:
-            parts += section("Distance vectors", distance_vectors(result.search.distances))
-        if result.verb == "plan" and result.search.runners_up:
-            parts += section("Runners-up", _runners_up(result.search.runners_up))
-        if result.level_names and _has_vectors(result, all_minimal):
-            parts += section("Names of the levels", names_table(result.level_names))
-    if result.ledger is not None:
+    if isinstance(result, Generalization):
+        parts += _quality(result, all_minimal)
+    if isinstance(result, PublishedRelease) and result.ledger is not None:
         parts += section("Together with earlier releases", _ledger(result.ledger))
-    if result.differential_privacy is not None:
+    if isinstance(result, Release) and result.differential_privacy is not None:
         parts += section("Differential privacy", facts(_differential_privacy(result.differential_privacy)))
-    if result.m_invariance is not None:
+    if isinstance(result, Release) and result.m_invariance is not None:
         parts += section("Sequence of releases", facts(_m_invariance(result.m_invariance)))
-    if result.refresh is not None:
+    if isinstance(result, RefreshedRelease):
         parts += section("Since the last run", facts(_refresh(result.refresh)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
@@ -115,12 +95,37 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def _has_vectors(result: Result, all_minimal: bool) -> bool:
+def _quality(result: Generalization, all_minimal: bool) -> Iterable[RenderableType]:
+    """What is lost, and how it was searched for."""
+    if result.metrics:
+        yield from section("Quality (lower is better)", _metrics(result.metrics))
+    if result.utility is not None:
+        yield from section(f"Predicting {result.utility['classify']} (accuracy)", facts(_utility(result.utility)))
+    if result.search is None:
+        return
+    yield from section("Search", facts(_search(result.search, result.node is not None)))
+    names = list(result.node or {})
+    if all_minimal and result.search.minimal is not None:
+        yield from section("All k-minimal generalizations", _nodes(result.search.minimal, names))
+        others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
+        if others:
+            yield from section("Other locally minimal nodes: first on some path from the values", _nodes(others, names))
+    if result.search.lattice:
+        yield from section("Lattice", _lattice(result.search.lattice, result.node))
+    if result.search.distances is not None:
+        yield from section("Distance vectors", distance_vectors(result.search.distances))
+    if isinstance(result, Plan) and result.search.runners_up:
+        yield from section("Runners-up", _runners_up(result.search.runners_up))
+    if result.level_names and _has_vectors(result, all_minimal):
+        yield from section("Names of the levels", names_table(result.level_names))
+
+
+def _has_vectors(result: Generalization, all_minimal: bool) -> bool:
     """Whether levels are shown as vectors, which have no place for names."""
     found = result.search
     if found is None:
         return False
-    listed = (all_minimal and found.minimal) or (result.verb == "plan" and found.runners_up)
+    listed = (all_minimal and found.minimal) or (isinstance(result, Plan) and found.runners_up)
     return bool(listed or found.distances or (found.lattice and len(found.lattice) <= LISTED))
 
 
@@ -138,9 +143,8 @@ def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def _summary(result: Result) -> Iterable[tuple[str, str]]:
     rows, classes = result.rows, result.classes
-    if result.verb == "check":
-        if result.release is not None:
-            yield "table", result.release
+    if isinstance(result, Check):
+        yield "table", result.release
         yield "rows", number(rows["source"])
     else:
         if result.release is not None:

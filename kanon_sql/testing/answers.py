@@ -18,7 +18,7 @@ from kanon_sql.testing.reference import Made, Reference, assert_equal, made, mul
 from kanon_sql.testing.subject import Subject
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.init import init
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import AppliedRelease, Check
 
 __all__ = ["Answers"]
 
@@ -32,7 +32,7 @@ class Answers(Fixtures):
     ) -> None:
         spec = kanon_sql.Spec.from_dict({**SPEC, **CASES[case]})
 
-        def answered(where: Reference | Subject, own: Engine) -> tuple[Made, Result, Result]:
+        def answered(where: Reference | Subject, own: Engine) -> tuple[Made, Check, Check]:
             release = made(where, own, spec)
             by_rows = spec.unit is not None
             return release, kanon_sql.check(own, spec, count_rows=by_rows), kanon_sql.check(own, spec, "visits")
@@ -118,7 +118,7 @@ class Answers(Fixtures):
             kept["quasi_identifiers"] = dict.fromkeys(recoding["columns"])
         spec = kanon_sql.Spec.from_dict(kept)
 
-        def answered(where: Reference | Subject, own: Engine) -> tuple[Result, Counter[Any], Counter[Any]]:
+        def answered(where: Reference | Subject, own: Engine) -> tuple[AppliedRelease, Counter[Any], Counter[Any]]:
             where.table("newer", VISITS, visits(seed=8, persons=60))
             for name in ("visits_release", "learned", "newer_release"):
                 where.drop(name)

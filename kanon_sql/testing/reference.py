@@ -13,7 +13,7 @@ import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.sql import dialect_named
 from kanon_sql.testing.subject import TYPES, Subject, as_text
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Generalization, Release, Result
 
 __all__ = ["Made", "Reference", "assert_equal", "made", "multiset", "same"]
 
@@ -57,7 +57,7 @@ def multiset(rows: Sequence[Sequence[Any]]) -> Counter[tuple[str | None, ...]]:
     return Counter(tuple(map(as_text, row)) for row in rows)
 
 
-Made = tuple[Result, Counter[tuple[str | None, ...]]]
+Made = tuple[Release, Counter[tuple[str | None, ...]]]
 """What was said of a release, and its rows."""
 
 
@@ -71,12 +71,13 @@ def made(where: Reference | Subject, engine: Engine, spec: kanon_sql.Spec) -> Ma
 
 def same(ours: Result, theirs: Result) -> None:
     """Two engines said the same."""
-    assert (ours.verdict, ours.node, ours.rows, ours.classes) == (
-        theirs.verdict, theirs.node, theirs.rows, theirs.classes,
-    )  # fmt: skip
-    assert ours.metrics.keys() == theirs.metrics.keys()
-    for name, value in theirs.metrics.items():
-        assert isclose(ours.metrics[name], value, rel_tol=1e-9, abs_tol=1e-9), name
+    assert type(ours) is type(theirs)
+    assert (ours.verdict, ours.rows, ours.classes) == (theirs.verdict, theirs.rows, theirs.classes)
+    if isinstance(ours, Generalization) and isinstance(theirs, Generalization):
+        assert ours.node == theirs.node
+        assert ours.metrics.keys() == theirs.metrics.keys()
+        for name, value in theirs.metrics.items():
+            assert isclose(ours.metrics[name], value, rel_tol=1e-9, abs_tol=1e-9), name
     assert ours.achieved.keys() == theirs.achieved.keys()
     for label, achieved in theirs.achieved.items():
         for what, value in achieved.items():

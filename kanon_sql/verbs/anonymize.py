@@ -28,7 +28,7 @@ from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.publication import Publication
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Release
 from kanon_sql.verbs.run import Run, running
 from kanon_sql.verbs.without_spec import takes_roles
 
@@ -51,13 +51,13 @@ def anonymize(
     details: bool = False,
     distributions: bool = False,
     fail_on_warning: bool = False,
-) -> Result:
+) -> Release:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
     Args:
         engine: from :func:`kanon_sql.connect`, with the right to write; or a table of the program's own (pandas,
             polars, Arrow, a DuckDB relation, ibis, Spark) or an open connection. A table comes back as one, by
-            :meth:`Result.to_frame` and its like, and the spec then names no source.
+            :meth:`Release.to_frame` and its like, and the spec then names no source.
         spec: what to anonymize and how; ``release`` is required, but for a table in memory: a table, or a file where
             DuckDB reads the source. Or the name of a table
             (nothing where the table came first), with ``quasi_identifiers`` and more of :class:`kanon_sql.Roles`: the
@@ -107,11 +107,11 @@ def anonymize(
         return replace(result, details=with_statements(result.details, run.meter.log))
 
 
-Producer = Callable[[Run, Spec, Options, Reporter | None], Result]
+Producer = Callable[[Run, Spec, Options, Reporter | None], Release]
 """Chooses, writes, verifies and publishes one kind of release, or nothing; what it says of it is the result."""
 
 
-def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Result:
+def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Release:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
     earlier = _earlier(run, spec, report)
 
@@ -120,7 +120,7 @@ def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) 
 
     with state_source(run.engine, spec, report) as state:
         spec = state.spec
-        publication = Publication(run, options, earlier, remember=state.remember)
+        publication = Publication(Release, run, options, earlier, remember=state.remember)
         with search(spec) as found:
             result, together = publication.released(found)
         coarsens = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
@@ -136,9 +136,9 @@ def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) 
     return result
 
 
-def _by_recoding(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Result:
+def _by_recoding(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Release:
     """The classes of a recoding, published."""
-    publication = Publication(run, options, _earlier(run, spec, report))
+    publication = Publication(Release, run, options, _earlier(run, spec, report))
     with recoded(run.engine, spec, report, options.budget) as found:
         return publication.released(found)[0]
 
@@ -162,7 +162,7 @@ def _earlier(run: Run, spec: Spec, report: Reporter | None) -> Sequence[Entry] |
         return None if spec.ledger is None else comparable_releases(workspace, spec)
 
 
-def _coarser(publication: Publication, found: Chosen, unsafe: UnsafeNodes, result: Result) -> Result:
+def _coarser(publication: Publication[Release], found: Chosen, unsafe: UnsafeNodes, result: Release) -> Release:
     """The best node at or above the levels of the earlier releases that is safe beside them, published.
 
     What the search finds is compared, then the best of what is left, until one is safe. The search proves each to be

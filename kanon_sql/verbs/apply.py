@@ -22,7 +22,7 @@ from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.publication import Publication
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import AppliedRelease
 from kanon_sql.verbs.run import running
 
 __all__ = ["apply"]
@@ -39,7 +39,7 @@ def apply(
     report: Reporter | None = None,
     details: bool = False,
     fail_on_warning: bool = False,
-) -> Result:
+) -> AppliedRelease:
     """Release other rows by the recoding of an earlier release, or release nothing.
 
     Args:
@@ -83,7 +83,7 @@ def apply(
             refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
-            result, _ = Publication(run, options, earlier, applied=kept).released(found)
+            result, _ = Publication(AppliedRelease, run, options, earlier, applied=kept).released(found)
             if isinstance(found, NothingFound):
                 result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
         notes = [*result.notes, *_notes(result, kept)]
@@ -141,6 +141,6 @@ def _failure(found: NothingFound, kept: Kept) -> str:
     )
 
 
-def _notes(result: Result, kept: Kept) -> Sequence[str]:
+def _notes(result: AppliedRelease, kept: Kept) -> Sequence[str]:
     """Which recoding it was."""
     return [f"recoded by {kept.shown}, which a release of the run {kept.run_id[:-2]} left"] if result.passed else ()

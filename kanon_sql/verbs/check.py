@@ -47,7 +47,7 @@ from kanon_sql.verbs.check_sources import (
 )
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.result import Check, Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.target_table import judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
@@ -71,7 +71,7 @@ def check(
     report: Reporter | None = None,
     details: bool = False,
     fail_on_warning: bool = False,
-) -> Result:
+) -> Check:
     """Measure a table's equivalence classes against the spec's requirements.
 
     Args:
@@ -147,19 +147,15 @@ def check(
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
         passed = found.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
         rows = found.examination.rows
-        return Result(
-            verb="check",
+        return Check(
             verdict="pass" if passed else "fail",
             message=_message(opened.shown, found, invariances, harmful, fatal),
             release=opened.shown,
-            node=None,
             rows={"source": rows, "released": rows, "suppressed": 0},
             classes=found.examination.classes_dict(),
             class_sizes=found.examination.sizes,
             revealed=[item.to_dict() for item in revealed] if reveal else None,
             achieved={**found.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
-            metrics={},
-            search=None,
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=notes,
             sql=redacted_log(meter),

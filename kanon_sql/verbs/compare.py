@@ -26,7 +26,7 @@ from kanon_sql.spec import (
     recoding_faults,
 )
 from kanon_sql.verbs.plan import plan
-from kanon_sql.verbs.result import Charted, Result
+from kanon_sql.verbs.result import Charted, Plan
 
 __all__ = ["Compared", "Comparison", "compare", "with_k"]
 
@@ -58,7 +58,7 @@ class Compared(Document):
     columns: Positive | None = None
     dominated: bool = False
     reason: str | None = None
-    result: Result | None
+    result: Plan | None
 
     @property
     def passed(self) -> bool:
@@ -243,7 +243,7 @@ def _with_columns(spec: Spec, count: int | None, name: str) -> tuple[Spec, str |
     return made, None
 
 
-def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
+def _compared(asked: _Asked, run: Callable[[Spec], Plan]) -> Compared:
     """One run; or why the spec cannot have what was put in place of what it says."""
     made = Compared(name=asked.name, k=_k_of(asked.spec), columns=asked.columns, result=None)
     if asked.recoding is not None:

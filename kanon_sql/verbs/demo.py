@@ -16,7 +16,7 @@ from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render
 from kanon_sql.verbs.anonymize import anonymize
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Release
 
 __all__ = ["DATABASE", "PATIENTS", "SPEC", "VISITS", "demo"]
 
@@ -36,7 +36,7 @@ _TABLE = Relation(("visits",))
 _MARK = Relation(("kanon_sql_demo",))
 
 
-def demo(directory: Path, report: Reporter | None = None, *, replace: bool = False) -> tuple[Path, Result]:
+def demo(directory: Path, report: Reporter | None = None, *, replace: bool = False) -> tuple[Path, Release]:
     """Make ``demo.duckdb``, a spec and a hierarchy file, and anonymize the table ``visits``.
 
     A second run makes the demo's tables again and leaves what else is in the database.

@@ -25,14 +25,14 @@ from kanon_sql.release import (
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
-from kanon_sql.verbs.result import Cost, Result, Warned
+from kanon_sql.verbs.result import RefreshedRelease, Warned
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 from kanon_sql.verbs.warnings.left_out import left_out
 
 __all__ = ["grow_release"]
 
 
-def grow_release(workspace: Workspace, growth: Growth) -> Result:
+def grow_release(workspace: Workspace, growth: Growth) -> RefreshedRelease:
     """Choose the levels, write what can be released of the day, and let the release grow.
 
     Args:
@@ -49,7 +49,7 @@ def grow_release(workspace: Workspace, growth: Growth) -> Result:
         return _grow_at(growth, found, drifts=drifts, looked_for=coarser is None)
 
 
-def _grow_at(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) -> Result:
+def _grow_at(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) -> RefreshedRelease:
     """Write what was found, verify it, and let release and state grow."""
     workspace, names = found.workspace, list(growth.state.columns)
     if not isinstance(found, Chosen):
@@ -72,7 +72,7 @@ def _changed(
     *,
     drifts: bool,
     looked_for: bool,
-) -> Result:
+) -> RefreshedRelease:
     spec, state, workspace = growth.spec, growth.state, found.workspace
     added = 0 if written is None else written.rows
     removed = 0 if growth.departures is None else growth.departures.removed_rows
@@ -154,7 +154,7 @@ def _result(
     *,
     drifts: bool,
     looked_for: bool,
-) -> Result:
+) -> RefreshedRelease:
     state, examination = growth.state, None if written is None else written.examination
     added = 0 if written is None else written.rows
     removed = 0 if growth.departures is None else growth.departures.removed_rows
@@ -168,8 +168,7 @@ def _result(
     if after.rows["waiting"] > growth.most_waiting:
         message += f", and suppression allows {growth.most_waiting:,}"
     coarsened = after.node != state.node
-    return Result(
-        verb="refresh",
+    return RefreshedRelease(
         verdict="pass",
         message=message,
         release=".".join(state.release),
@@ -181,9 +180,6 @@ def _result(
         },
         classes={},
         achieved={},
-        metrics={},
-        search=None,
-        cost=Cost(),
         notes=[
             *found.workspace.engine.read_notes,
             *_notes(growth, after, drifts=drifts, coarsened=coarsened, looked_for=looked_for),

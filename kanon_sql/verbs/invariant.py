@@ -25,7 +25,7 @@ from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.manifest_builder import manifest_frame
 from kanon_sql.verbs.preflight import Options
-from kanon_sql.verbs.result import InvarianceSummary, Result, Warned, unpublished
+from kanon_sql.verbs.result import InvarianceSummary, Release, Warned, unpublished
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.warnings import failed_by, readable_by_others
 
@@ -71,7 +71,7 @@ def invariantly_released(
     spec: Spec,
     options: Options,
     report: Reporter | None,
-) -> Result:
+) -> Release:
     """Publish the next release of an m-invariant sequence, or publish nothing.
 
     Args:
@@ -105,7 +105,7 @@ def invariantly_released(
         return _released(run, found, warned)
 
 
-def _released(run: _Run, found: InvariantClasses, warned: list[Warned]) -> Result:
+def _released(run: _Run, found: InvariantClasses, warned: list[Warned]) -> Release:
     """Write, verify, compare, publish."""
     spec, workspace = run.spec, run.workspace
     with invariant_release(workspace, spec, run.columns, found) as released:
@@ -159,12 +159,11 @@ def _notes(run: _Run, found: InvariantClasses) -> list[str]:
 
 def _result(
     run: _Run, found: InvariantClasses | NoInvariantClasses, verdict: Any, message: str, notes: list[str]
-) -> Result:
+) -> Release:
     made = found if isinstance(found, InvariantClasses) else None
     assert run.spec.release is not None
     rows: Rows = {"source": found.rows, "released": found.rows if made is not None else 0, "suppressed": 0}
-    return Result(
-        verb="anonymize",
+    return Release(
         verdict=verdict,
         message=message,
         release=".".join(run.spec.release) if made is not None else None,
@@ -186,7 +185,7 @@ def _classes(found: InvariantClasses) -> Classes:
     return {"count": found.count, "smallest": found.smallest, "average": average, "largest": found.largest}
 
 
-def _manifest(run: _Run, result: Result) -> dict[str, Any]:
+def _manifest(run: _Run, result: Release) -> dict[str, Any]:
     """What was published and how; no value of the data is in it."""
     return manifest_frame(
         run.spec,

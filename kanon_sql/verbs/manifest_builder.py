@@ -12,13 +12,16 @@ from kanon_sql.evaluate import Chosen
 from kanon_sql.recode import Kept, Recoded
 from kanon_sql.release import Choice, WrittenFile
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.result import Result, names_for_manifest
+from kanon_sql.verbs.result import PublishedRelease, RefreshedRelease, names_for_manifest
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.parties_result import PartiesResult
 
 __all__ = ["choice_of", "manifest_frame", "manifest_of"]
+
+_CHOSEN = ("intervals", "recoding", "metrics", "search", "steps", "utility", "details")
+"""What the results of searches and recodings have of what was chosen."""
 
 
 def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
@@ -51,7 +54,12 @@ def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
 
 
 def manifest_of(
-    spec: Spec, workspace: Workspace, result: Result, *, file: WrittenFile | None = None, applied: Kept | None = None
+    spec: Spec,
+    workspace: Workspace,
+    result: PublishedRelease | RefreshedRelease,
+    *,
+    file: WrittenFile | None = None,
+    applied: Kept | None = None,
 ) -> dict[str, Any]:
     """What was published and how; no value of the data is in it.
 
@@ -71,23 +79,19 @@ def manifest_of(
         **({} if file is None else {"file": file.to_dict()}),
         **({} if read is None else {"source_version": dict(read)}),
         level_names=names_for_manifest(spec, result.level_names or {}),
-        intervals=found["intervals"],
-        recoding=found["recoding"],
         rows=dict(result.rows),
-        metrics=dict(result.metrics),
-        search=found["search"],
-        steps=found["steps"],
-        utility=found["utility"],
+        **{"steps": None, "utility": None, **{key: found[key] for key in _CHOSEN if key in found}},
         applied=None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
         cost=result.cost.to_dict(),
         notes=list(result.notes),
         warnings=found["warnings"],
-        **({} if result.refresh is None else {"refresh": dict(result.refresh)}),
-        details=None if result.details is None else result.details.to_dict(),
+        **({"refresh": dict(result.refresh)} if isinstance(result, RefreshedRelease) else {}),
     )
 
 
-def manifest_frame(spec: Spec, workspace: Workspace, result: Result | PartiesResult, **section: Any) -> dict[str, Any]:
+def manifest_frame(
+    spec: Spec, workspace: Workspace, result: PublishedRelease | RefreshedRelease | PartiesResult, **section: Any
+) -> dict[str, Any]:
     """What all manifests hold: the run, the spec, and what can be read from the published table itself.
 
     What tells more of the source (its rows, the search, what the run took) is there where its kind of release says so.

@@ -30,7 +30,7 @@ from kanon_sql.verbs.distributions import details_of
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, with_bound
 from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, with_another
-from kanon_sql.verbs.result import Cost, Result, unreleased
+from kanon_sql.verbs.result import Plan, unreleased
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
@@ -58,7 +58,7 @@ def plan(
     kept: KeptSets | None = None,
     brief: bool = False,
     fail_on_warning: bool = False,
-) -> Result:
+) -> Plan:
     """Search for the best generalization without writing anything but scratch tables.
 
     Args:
@@ -153,17 +153,16 @@ def plan(
         return run.closed(result)
 
 
-def _result(found: NothingToSearch | NothingFound | Chosen | Recoded, *, brief: bool) -> Result:
+def _result(found: NothingToSearch | NothingFound | Chosen | Recoded, *, brief: bool) -> Plan:
     if isinstance(found, NothingToSearch | NothingFound):
-        return unreleased("plan", found, found.failure())
+        return unreleased(Plan, found, found.failure())
     return _planned(found, brief=brief)
 
 
-def _planned(found: Chosen | Recoded, *, brief: bool) -> Result:
+def _planned(found: Chosen | Recoded, *, brief: bool) -> Plan:
     """What a release would be."""
     examination, rows = found.achieved(), found.rows()
-    return Result(
-        verb="plan",
+    return Plan(
         verdict="pass",
         message=f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed",
@@ -176,7 +175,6 @@ def _planned(found: Chosen | Recoded, *, brief: bool) -> Result:
         metrics=found.metrics(brief=brief) if isinstance(found, Chosen) else found.metrics(),
         mean_loss=mean_loss_of(found),
         search=found.summary() if isinstance(found, Chosen) else None,
-        cost=Cost(),
         notes=[*found.notes, *notes_of_local(found)],
         intervals=found.intervals if isinstance(found, Chosen) else None,
         recoding=found.to_dict() if isinstance(found, Recoded) else None,

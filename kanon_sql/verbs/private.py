@@ -35,7 +35,7 @@ from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
 from kanon_sql.verbs.manifest_builder import manifest_frame
 from kanon_sql.verbs.preflight import Options
-from kanon_sql.verbs.result import DifferentialPrivacySummary, Result, names_for_manifest
+from kanon_sql.verbs.result import DifferentialPrivacySummary, Release, names_for_manifest
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 
@@ -91,7 +91,7 @@ def privately_released(
     spec: Spec,
     options: Options,
     report: Reporter | None,
-) -> Result:
+) -> Release:
     """Publish a differentially private release, or publish nothing.
 
     Args:
@@ -177,7 +177,7 @@ def _summary(evaluator: Evaluator, score: Score, nodes: int) -> SearchSummary:
     )
 
 
-def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSummary | None) -> Result:
+def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSummary | None) -> Release:
     """Draw, write, verify and publish."""
     given = run.given
     drawn = draw(given.workspace, evaluator, levels, run.sampling, operating_system)
@@ -220,13 +220,12 @@ def _result(
     node: Mapping[str, int],
     search: SearchSummary | None,
     written: Written | None = None,
-) -> Result:
+) -> Release:
     """The result; what it says of classes is of the written table."""
     assert run.spec.release is not None
     steps = steps_dict(run.given.workspace.engine, run.spec, rows["source"])  # without a sample: none of the rows
     examined = None if written is None else written.examination
-    return Result(
-        verb="anonymize",
+    return Release(
         verdict=verdict,
         message=message,
         release=".".join(run.spec.release),
@@ -245,7 +244,7 @@ def _result(
     )
 
 
-def _manifest(run: _Run, result: Result) -> dict[str, Any]:
+def _manifest(run: _Run, result: Release) -> dict[str, Any]:
     """What was published and how: the spec, and what can be read from the published table itself.
 
     No figure of the source is in it: not its rows, nor the time and the statements of the run.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Generic, TypeVar
 
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, Rows, rows_in_words
 from kanon_sql.recode import CellsRecoded, Kept, Recoded
@@ -28,19 +28,22 @@ from kanon_sql.verbs.distributions import details_of
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.preflight import Options
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
-from kanon_sql.verbs.result import LedgerSummary, Result, unpublished, unreleased
+from kanon_sql.verbs.result import LedgerSummary, PublishedRelease, Release, unpublished, unreleased
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import StepsDone, notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 
 __all__ = ["Publication"]
 
+K = TypeVar("K", bound=PublishedRelease)
+
 
 @dataclass(frozen=True)
-class Publication:
+class Publication(Generic[K]):
     """A release under way.
 
     Attributes:
+        kind: of the result.
         run: the run.
         options: what to count, and whether a warning is an error.
         earlier: the releases of the ledger; None without a ledger.
@@ -48,6 +51,7 @@ class Publication:
         remember: keeps what later refreshes need, right before the release is published, and says so.
     """
 
+    kind: type[K]
     run: Run
     options: Options
     earlier: Sequence[Entry] | None = None
@@ -56,7 +60,7 @@ class Publication:
 
     def released(
         self, found: NothingToSearch | NothingFound | Chosen | Recoded, *, refused: int | None = None
-    ) -> tuple[Result, JointVerdict | None]:
+    ) -> tuple[K, JointVerdict | None]:
         """What the search found, published; or why not.
 
         Args:
@@ -66,7 +70,7 @@ class Publication:
         """
         more, together = details_of(found, self.options.counted), None
         if isinstance(found, NothingToSearch | NothingFound):
-            result = unreleased(self._verb, found, f"nothing was published: {found.failure()}")
+            result = unreleased(self.kind, found, f"nothing was published: {found.failure()}")
             return replace(result, details=more, notes=[*found.workspace.engine.read_notes, *result.notes]), None
         metrics, rows = found.metrics(), found.rows()
         choice = choice_of(found, rows["suppressed"])
@@ -94,15 +98,10 @@ class Publication:
             result = replace(result, notes=[*result.notes, *_kept(found)])
         return result if why is None else unpublished(result, why), together
 
-    @property
-    def _verb(self) -> Literal["anonymize", "apply"]:
-        return "anonymize" if self.applied is None else "apply"
-
-    def _described(self, found: Chosen | Recoded, written: Written, rows: Rows, steps: StepsDone | None) -> Result:
+    def _described(self, found: Chosen | Recoded, written: Written, rows: Rows, steps: StepsDone | None) -> K:
         """What is said of a release that was written and verified."""
         counted = {**rows, "masked": written.masked} if written.masked else rows
-        return Result(
-            verb=self._verb,
+        result = self.kind(
             verdict="pass",
             message=_message(found, counted, written),
             release=found.spec.shown,
@@ -122,13 +121,15 @@ class Publication:
                 *notes_of_local(found),
                 *written.all_notes,
             ],
-            intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,
             steps=steps,
             level_names=found.level_names,
         )
+        if isinstance(result, Release) and isinstance(found, Chosen):
+            return replace(result, intervals=found.intervals)
+        return result
 
-    def _published(self, result: Result, found: Chosen | Recoded, choice: Choice, written: Written) -> Result:
+    def _published(self, result: K, found: Chosen | Recoded, choice: Choice, written: Written) -> K:
         """Publish what was verified, as a table, a file or a view; the result with its manifest."""
         workspace = found.workspace
         if self.remember is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch
 from kanon_sql.recode import Recoded
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Plan
 
 __all__ = ["mean_loss_of", "notes_of_local", "with_bound"]
 
@@ -32,7 +32,7 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
     return [f"recoding: local starts from satisfying classes and {worse}, so the optimum is released"]
 
 
-def with_bound(result: Result, found: NothingToSearch | NothingFound | Chosen | Recoded) -> Result:
+def with_bound(result: Plan, found: NothingToSearch | NothingFound | Chosen | Recoded) -> Plan:
     """The result with what no recoding loses less than, or with the reason why that is not known."""
     if not isinstance(found, Recoded):
         return replace(result, notes=[*result.notes, "no lower bound: there is no local recoding to compare it with"])

@@ -13,7 +13,7 @@ from kanon_sql.models import models_of
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.recoding import mean_loss_of
-from kanon_sql.verbs.result import OtherRecoding, Result
+from kanon_sql.verbs.result import OtherRecoding, Plan
 
 __all__ = ["QUICK", "is_quick", "may_be_quick", "with_another"]
 
@@ -52,11 +52,11 @@ def with_another(
     engine: Engine,
     spec: Spec,
     other: RecodingOptions,
-    result: Result,
+    result: Plan,
     report: Reporter | None,
     budget: Budget | None,
     kept: KeptSets | None,
-) -> Result:
+) -> Plan:
     """The result of a plan, and what another recoding loses; its verdict and its figures stay as they are.
 
     Args:
@@ -113,7 +113,7 @@ def _found(
         return {"reason": "; ".join(str(error).splitlines())}
 
 
-def _in_words(found: OtherRecoding, result: Result) -> str:
+def _in_words(found: OtherRecoding, result: Plan) -> str:
     """One line: what the other recoding loses and suppresses, beside the plan; or why it is not possible."""
     if found["reason"] is not None:
         return f"{found['recoding']} instead is not possible: {found['reason']}"

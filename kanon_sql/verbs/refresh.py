@@ -29,7 +29,7 @@ from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.growth_result import grow_release
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.result import RefreshedRelease
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by
 from kanon_sql.verbs.warnings.left_out import left_out
@@ -49,7 +49,7 @@ def refresh(
     timeout: float | None = None,
     report: Reporter | None = None,
     fail_on_warning: bool = False,
-) -> Result:
+) -> RefreshedRelease:
     """Add the rows that are new since the last run to a release, and take out those that left, or change nothing.
 
     What is added satisfies the requirements by itself, and is made of rows that were never released: a reader who
@@ -136,7 +136,7 @@ def _refreshed(
     takes_source: bool,
     verify_all: bool,
     fail_on_warning: bool,
-) -> Result:
+) -> RefreshedRelease:
     """Take the rows, see what goes, and let the release grow."""
     engine, watermark = workspace.engine, watermark_of(spec)
     refuse_other_state(spec, state, list(columns))
@@ -185,7 +185,7 @@ def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -
     return [*state.columns, *extra]
 
 
-def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> Result:
+def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> RefreshedRelease:
     """The result of a run that had nothing to do."""
     rows = state.rows
     most = spec.suppression.most(rows["source"])
@@ -193,8 +193,7 @@ def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> 
     above = f"; {rows_in_words(rows['waiting'])} wait, and suppression allows {most:,}" if drifts else ""
     warned = left_out(spec, state)
     failed = failed_by(spec, warned, on_any=fail_on_warning)
-    return Result(
-        verb="refresh",
+    return RefreshedRelease(
         verdict="pass" if failed is None else "fail",
         message=f"nothing was changed: {why}{above}" if failed is None else f"nothing was changed: {why}; {failed}",
         warnings=warned,
@@ -207,9 +206,6 @@ def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> 
         },
         classes={},
         achieved={},
-        metrics={},
-        search=None,
-        cost=Cost(),
         refresh={
             "batch": state.batch,
             "taken": 0,

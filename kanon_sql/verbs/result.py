@@ -1,10 +1,10 @@
-"""What every verb returns: verdicts are values, one shape of dictionary for all of them."""
+"""What verbs return that search, publish or judge a release: a type for each, whose fields are the keys of its JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, cast
 
 from kanon_sql.engines import Meter
 from kanon_sql.errors import UnsupportedError
@@ -44,13 +44,22 @@ if TYPE_CHECKING:
     from kanon_sql.spec import Spec
 
 __all__ = [
+    "AnyResult",
+    "AppliedRelease",
     "Charted",
+    "Check",
     "Cost",
     "DifferentialPrivacySummary",
+    "Generalization",
     "GrowthSummary",
     "InvarianceSummary",
     "LedgerSummary",
     "OtherRecoding",
+    "Plan",
+    "PublishedRelease",
+    "Publishing",
+    "RefreshedRelease",
+    "Release",
     "Result",
     "Slowest",
     "Utility",
@@ -366,23 +375,13 @@ class Cost(Document):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Result(Charted, VerdictResult):
-    """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``; its JSON has the same keys for all.
+    """What the results of ``plan``, ``anonymize``, ``apply``, ``refresh`` and ``check`` have in common.
 
     Attributes:
         verb: the verb that made it.
         verdict: whether every requirement is met.
         message: the verdict in a sentence.
-        release: the release's name, or the checked table's; None if there is none.
-        node: the chosen generalization, quasi-identifier -> level; None for ``check``, when no node satisfies, and
-            where labels differ by class.
-        level_names: quasi-identifier -> what each of its levels is called, level 0 first, the top last; None where no
-            level is told. A name says how labels are made, and has no value of the data; for a tree of the spec it is
-            the tree's first labels.
-        intervals: for algorithms that choose intervals: quasi-identifier -> how many intervals its released values are
-            in, for those at level 1 of ``node``. The levels of ``node`` are then 0, the value; 1, the interval; 2, the
-            top. None for other algorithms, and without a node.
-        recoding: for a recoding whose labels differ by class: what it made; None where every row of a column has one
-            level, and for ``check``.
+        release: the release's name; None if there is none.
         rows: how many rows there are, and what became of them.
         classes: the equivalence classes of the release or the checked table; empty when there is none, and for
             ``refresh`` where it did not look at the whole release.
@@ -390,72 +389,87 @@ class Result(Charted, VerdictResult):
             out.
         achieved: requirement, such as ``k_anonymity`` or ``t_closeness(diagnosis)`` -> what is reached, and what
             violates it.
-        metrics: quality metrics of the release; lower is better. Of local recoding those that need no node; empty when
-            nothing satisfies.
-        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says; a suppressed
-            cell has lost everything. The same figure for every recoding. None for ``check``, and when nothing
-            satisfies.
-        other_recoding: for a plan that was asked for it: what another recoding would lose instead; None where it was
-            not asked for, and when nothing satisfies.
-        search: what the search did; None for ``check``, and for local recoding, which searches no lattice.
         cost: what the run asked of the database, and what reached the client.
         notes: what the user should know besides.
         warnings: risks that a passing verdict does not cover; each has a code, and a page.
-        details: what a report shows besides: counts and shares, no value of the data; None unless asked for.
-        ledger: what the release and those of its ledger tell together; None without a ledger, and for ``plan`` and
-            ``check``.
-        utility: how well the column that the spec names can be predicted from the release; None where it names none,
-            where nothing was found, and for ``check``.
-        steps: the release steps that were done before classes were made; None without steps, and for ``check``.
-        differential_privacy: what the mechanism that made the release guarantees; None unless it was asked for.
-        m_invariance: for a release of an m-invariant sequence: what it satisfies; None unless it was asked for.
-        refresh: for ``refresh``: what became of new rows, and of those that left; None for other verbs.
-        revealed: classes that violate a requirement, with their values, the smallest first; None unless asked for.
-            These are values of few persons.
         sql: every statement that ran, in order, with values redacted.
-        manifest: the published manifest; None unless published.
-        released: the release as a table of the program's, where ``anonymize`` was given one; else None.
 
     Examples:
-        >>> result = kanon_sql.plan(db, spec)
-        >>> result.passed, result.rows["released"], result.classes["smallest"]
-        (True, 600, 10)
-        >>> result.cost.source_scans
-        1
-        >>> sorted(result.to_dict())[:3]
-        ['achieved', 'class_sizes', 'classes']
+        >>> isinstance(kanon_sql.plan(db, spec), kanon_sql.Result)
+        True
+        >>> kanon_sql.check(db, spec, "visits").raise_for_failure()
+        Traceback (most recent call last):
+        kanon_sql.errors.RequirementNotMet: visits: 120 of 120 classes (600 rows) violate 8-anonymity
     """
 
-    verb: Literal["plan", "anonymize", "check", "apply", "refresh"]
+    verb: str = field(init=False)
     verdict: Literal["pass", "fail"]
     message: Text
     release: str | None
-    node: Levels | None
-    level_names: LevelNames | None = None
-    intervals: Mapping[str, Positive] | None = None
-    recoding: RecodingSummary | None = None
     rows: Rows
     classes: MaybeClasses
     class_sizes: Sequence[ClassSizes] = field(default_factory=list)
     achieved: AllReached
-    metrics: Mapping[str, float]
-    mean_loss: Share | None = None
-    other_recoding: OtherRecoding | None = None
-    search: SearchSummary | None
-    cost: Cost
+    cost: Cost = field(default_factory=Cost)
     notes: Sequence[str] = ()
     warnings: Sequence[Warned] = ()
+    sql: Sequence[str] = field(default=(), metadata=HIDDEN)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Check(Result):
+    """What ``check`` says of a table as it is.
+
+    Attributes:
+        release: the checked table's name.
+        details: what a report shows besides: counts and shares, no value of the data; None unless asked for.
+        revealed: classes that violate a requirement, with their values, the smallest first; None unless asked for.
+            These are values of few persons.
+
+    Examples:
+        >>> result = kanon_sql.check(db, spec, "visits")
+        >>> result.passed, result.rows["source"], result.achieved["k_anonymity"]["k"]
+        (False, 600, 5)
+    """
+
+    verb: Literal["check"] = "check"
+    release: str
     details: Details | None = None
-    ledger: LedgerSummary | None = None
+    revealed: Sequence[Annotated[Mapping[str, Any], Like(Failing)]] | None = field(default=None, metadata=ON_REQUEST)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Generalization(Result):
+    """What verbs say that choose how rows are generalized, or apply what was chosen.
+
+    Attributes:
+        node: the chosen generalization, quasi-identifier -> level; None when no node satisfies, and where labels
+            differ by class.
+        level_names: quasi-identifier -> what each of its levels is called, level 0 first, the top last; None where no
+            level is told. A name says how labels are made, and has no value of the data; for a tree of the spec it is
+            the tree's first labels.
+        recoding: for a recoding whose labels differ by class: what it made; None where every row of a column has one
+            level.
+        metrics: quality metrics of the release; lower is better. Of local recoding those that need no node; empty when
+            nothing satisfies.
+        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says; a suppressed
+            cell has lost everything. The same figure for every recoding. None when nothing satisfies.
+        search: what the search did; None for local recoding, which searches no lattice.
+        utility: how well the column that the spec names can be predicted from the release; None where it names none,
+            and where nothing was found.
+        steps: the release steps that were done before classes were made; None without steps.
+        details: what a report shows besides: counts and shares, no value of the data; None unless asked for.
+    """
+
+    node: Levels | None
+    level_names: LevelNames | None = None
+    recoding: RecodingSummary | None = None
+    metrics: Mapping[str, float]
+    mean_loss: Share | None = None
+    search: SearchSummary | None
     utility: Utility | None = None
     steps: StepsDone | None = None
-    differential_privacy: DifferentialPrivacySummary | None = None
-    m_invariance: InvarianceSummary | None = None
-    refresh: GrowthSummary | None = None
-    revealed: Sequence[Annotated[Mapping[str, Any], Like(Failing)]] | None = field(default=None, metadata=ON_REQUEST)
-    sql: Sequence[str] = field(default=(), metadata=HIDDEN)
-    manifest: Mapping[str, Any] | None = field(default=None, metadata=HIDDEN)
-    released: Released | None = field(default=None, compare=False, metadata=HIDDEN)
+    details: Details | None = None
 
     @property
     def stopped(self) -> str | None:
@@ -463,6 +477,56 @@ class Result(Charted, VerdictResult):
         if self.recoding is not None:
             return self.recoding["stopped"]
         return None if self.search is None else self.search.stopped
+
+    def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:
+        """One JSON-compatible object.
+
+        Args:
+            all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
+        """
+        found = super().to_dict()
+        if all_minimal and self.search is not None:
+            found["search"] |= self.search.listed()
+        return found
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Plan(Generalization):
+    """What ``plan`` found: what a release would be.
+
+    Attributes:
+        intervals: for algorithms that choose intervals: quasi-identifier -> how many intervals its released values are
+            in, for those at level 1 of ``node``. The levels of ``node`` are then 0, the value; 1, the interval; 2, the
+            top. None for other algorithms, and without a node.
+        other_recoding: what another recoding would lose instead; None where it was not asked for, and when nothing
+            satisfies.
+
+    Examples:
+        >>> result = kanon_sql.plan(db, spec)
+        >>> result.passed, result.rows["released"], result.classes["smallest"]
+        (True, 600, 10)
+        >>> result.cost.source_scans
+        1
+        >>> list(result.to_dict())[:4]
+        ['verb', 'verdict', 'message', 'release']
+    """
+
+    verb: Literal["plan"] = "plan"
+    intervals: Mapping[str, Positive] | None = None
+    other_recoding: OtherRecoding | None = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Publishing(Result):
+    """The result of a verb that publishes: the release can be had as a table of the program's.
+
+    Attributes:
+        manifest: the published manifest; None unless published.
+        released: the release as a table of the program's, where the verb was given one; else None.
+    """
+
+    manifest: Mapping[str, Any] | None = field(default=None, metadata=HIDDEN)
+    released: Released | None = field(default=None, compare=False, metadata=HIDDEN)
 
     def to_frame(self) -> Any:
         """The release as a table of the kind that ``anonymize`` was given.
@@ -499,8 +563,6 @@ class Result(Charted, VerdictResult):
     def _release(self) -> Released:
         if self.released is not None:
             return self.released
-        if self.verb not in ("anonymize", "apply", "refresh"):
-            raise UnsupportedError(f"{self.verb} does not publish; use anonymize")
         if self.manifest is None:
             raise UnsupportedError(f"there is no release to read; {self.message}")
         raise UnsupportedError(
@@ -508,16 +570,84 @@ class Result(Charted, VerdictResult):
             "only if anonymize was given one"
         )
 
-    def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:
-        """One JSON-compatible object, which has the same keys for every verb.
 
-        Args:
-            all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
-        """
-        found = super().to_dict()
-        if all_minimal and self.search is not None:
-            found["search"] |= self.search.listed()
-        return found
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PublishedRelease(Generalization, Publishing):
+    """What verbs say that publish what was chosen.
+
+    Attributes:
+        ledger: what the release and those of its ledger tell together; None without a ledger.
+    """
+
+    ledger: LedgerSummary | None = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Release(PublishedRelease):
+    """What ``anonymize`` published, or why it published nothing.
+
+    Attributes:
+        intervals: for algorithms that choose intervals: quasi-identifier -> how many intervals its released values are
+            in, as in a plan. None for other algorithms, and without a node.
+        differential_privacy: what the mechanism that made the release guarantees; None unless it was asked for.
+        m_invariance: for a release of an m-invariant sequence: what it satisfies; None unless it was asked for.
+
+    Examples:
+        >>> result = kanon_sql.anonymize(db, spec)
+        >>> result.passed, result.node, result.classes["smallest"]
+        (True, {'age': 1, 'zip': 1}, 10)
+    """
+
+    verb: Literal["anonymize"] = "anonymize"
+    intervals: Mapping[str, Positive] | None = None
+    differential_privacy: DifferentialPrivacySummary | None = None
+    m_invariance: InvarianceSummary | None = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AppliedRelease(PublishedRelease):
+    """What ``apply`` published by a kept recoding, or why it published nothing.
+
+    Examples:
+        >>> learning = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": {"save_as": "learned"}})
+        >>> _ = kanon_sql.anonymize(db, learning)
+        >>> kanon_sql.apply(db, spec, "learned", source="visits", release="visits_again").passed
+        True
+    """
+
+    verb: Literal["apply"] = "apply"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class RefreshedRelease(Publishing):
+    """What ``refresh`` added to a release and took out of it, or why it changed nothing.
+
+    Attributes:
+        release: the release's name.
+        node: the levels of the release, quasi-identifier -> level.
+        level_names: quasi-identifier -> what each of its levels is called; None where no row was read.
+        refresh: what became of new rows, and of those that left.
+
+    Examples:
+        >>> growing = kanon_sql.Spec.from_dict({**spec.to_dict(), "release": "visits_growing", "state": "kanon_state"})
+        >>> _ = kanon_sql.anonymize(db, growing)
+        >>> result = kanon_sql.refresh(db, growing, inserted="SELECT * FROM visits WHERE age < 30", batch="young")
+        >>> result.refresh["added"], result.release
+        (100, 'visits_growing')
+    """
+
+    verb: Literal["refresh"] = "refresh"
+    release: str
+    node: Levels
+    level_names: LevelNames | None = None
+    refresh: GrowthSummary
+
+
+AnyResult = Plan | Release | AppliedRelease | RefreshedRelease | Check
+"""The results that one schema describes."""
+
+R = TypeVar("R", bound=Result)
+G = TypeVar("G", bound=Generalization)
 
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:
@@ -530,28 +660,23 @@ def names_for_manifest(spec: Spec, names: Mapping[str, Sequence[str]]) -> dict[s
     return {name: list(own) for name, own in names.items() if not spec.quasi_identifiers[name].hierarchy.in_spec}
 
 
-def unpublished(result: Result, why: str) -> Result:
+def unpublished(result: R, why: str) -> R:
     """The result of a release that was made and may not be published: the verdict is ``fail``."""
     return replace(result, verdict="fail", message=f"nothing was published: {why}")
 
 
-def unreleased(
-    verb: Literal["plan", "anonymize", "apply"], found: NothingToSearch | NothingFound, message: str
-) -> Result:
+def unreleased(kind: type[G], found: NothingToSearch | NothingFound, message: str) -> G:
     """The result of a search without a release: the verdict is ``fail``."""
-    return Result(
-        verb=verb,
+    return kind(
         verdict="fail",
         message=message,
         release=None,
         node=None,
         rows=found.rows(),
         classes={},
-        class_sizes=[],
         achieved={},
         metrics={},
         search=found.summary(),
-        cost=Cost(),
         notes=found.notes,
         level_names=found.level_names,
     )

@@ -23,6 +23,7 @@ Call = Callable[..., Result]
 """A verb, as it is without roles."""
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Result)
 R_co = TypeVar("R_co", covariant=True)
 
 
@@ -64,7 +65,7 @@ class TakesRoles(Protocol[P, R_co]):
     def __call__(self, engine: Any, table: str | None = None, /, **kwargs: Any) -> R_co: ...
 
 
-def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Result]], TakesRoles[P, Result]]:
+def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], R]], TakesRoles[P, R]]:
     """Make a verb take a table and the roles of its columns in the place of a spec.
 
     Args:
@@ -75,7 +76,7 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
         itself came first, with keyword arguments that are named as in :class:`Roles`.
     """
 
-    def decorated(verb: Callable[Concatenate[Any, P], Result]) -> TakesRoles[P, Result]:
+    def decorated(verb: Callable[Concatenate[Any, P], R]) -> TakesRoles[P, R]:
         name, run = verb.__name__, cast(Call, verb)
 
         @wraps(verb)
@@ -103,7 +104,7 @@ def takes_roles(*, drafts: bool) -> Callable[[Callable[Concatenate[Any, P], Resu
             for key, of in Roles.__annotations__.items()
         ]
         called.__signature__ = given.replace(parameters=own)  # type: ignore[attr-defined]
-        return cast(TakesRoles[P, Result], called)
+        return cast(TakesRoles[P, R], called)
 
     return decorated
 

@@ -279,10 +279,8 @@ def test_nothing_of_the_source_is_in_the_result(kind: str) -> None:
         assert "name" not in (made.column_names if isinstance(made, pa.Table) else list(made.columns))
     plain = pickle.loads(pickle.dumps(result))
     assert rows_of(plain.to_pandas()) == rows_of(result.to_pandas())
-    with pytest.raises(UnsupportedError, match="plan does not publish"):
-        kanon_sql.plan(frame, spec()).to_pandas()
-    with pytest.raises(UnsupportedError, match="check does not publish"):
-        kanon_sql.check(frame, spec()).to_frame()
+    assert not hasattr(kanon_sql.plan(frame, spec()), "to_pandas"), "it publishes nothing"
+    assert not hasattr(kanon_sql.check(frame, spec()), "to_frame")
 
 
 @pytest.mark.slow

@@ -21,7 +21,6 @@ from kanon_sql.parties import holder, horizontal, site, vertical
 from kanon_sql.report.json import parties_schema
 from kanon_sql.sql import Statement
 from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.verbs.result import Result
 from tests.support.command_line import run
 from tests.support.sites import COLUMNS, NORTH, SOUTH, SPEC, Spy, site_of, spec
 
@@ -401,7 +400,7 @@ def test_heuristics_go_the_way_that_they_go_over_one_table(engines: list[Engine]
     pooled = kanon_sql.connect(site_of([*NORTH, *SOUTH]))
     asked = spec(search={"algorithm": algorithm, "metric": "precision"})
     result, expected = kanon_sql.plan_parties(engines, asked), kanon_sql.plan(pooled, asked, compare_recoding=None)
-    assert isinstance(expected, Result)
+    assert isinstance(expected, kanon_sql.Plan)
     assert expected.node is not None
     assert result.node == expected.node
     assert not result.search["proven"]

@@ -53,7 +53,9 @@ def visits(database: Database) -> Database:
     return database
 
 
-def applied(database: Database, values: str, used: kanon_sql.Spec | None = None, **options: Any) -> kanon_sql.Result:
+def applied(
+    database: Database, values: str, used: kanon_sql.Spec | None = None, **options: Any
+) -> kanon_sql.AppliedRelease:
     """Apply the recoding to other rows, released as ``new_release``."""
     database.table("new", ["place"], [(value,) for value in values])
     given = {"source": "new", "release": "new_release", **options}

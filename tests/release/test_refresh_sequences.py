@@ -176,7 +176,9 @@ class Clinic:
         assert again.message.startswith("nothing was changed"), again.message
         assert self.seen() == growing.versions[-1]
 
-    def hold(self, result: kanon_sql.Result, new: list[Row], leaving: list[int], before: tuple[int, ...]) -> None:
+    def hold(
+        self, result: kanon_sql.RefreshedRelease, new: list[Row], leaving: list[int], before: tuple[int, ...]
+    ) -> None:
         growing, facts, seen = self.growing, result.refresh, self.seen()
         assert growing is not None
         assert facts is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 import jsonschema
@@ -17,7 +17,7 @@ from kanon_sql.models.quality import METRICS
 from kanon_sql.report import text
 from kanon_sql.report.json import result_schema, risk_schema
 from kanon_sql.search import STRATEGIES
-from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.result import AnyResult, Cost, Result
 
 VALIDATOR = jsonschema.Draft202012Validator(result_schema())
 
@@ -65,7 +65,7 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict(SPEC)
     assert validated(plan(engine, spec), all_minimal=True)["search"]["minimal"]
     assert validated(anonymize(engine, spec))["verdict"] == "pass"
-    assert validated(check(engine, spec))["search"] is None
+    assert validated(check(engine, spec))["release"] == "visits_release"
     assert validated(check(engine, spec, "visits"))["rows"]["source"] == 300
 
 
@@ -182,17 +182,40 @@ def test_releases_with_a_ledger_follow_it(engine: Engine) -> None:
     assert validated(anonymize(engine, Spec.from_dict(other)))["ledger"]["achieved"]
 
 
-def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
-    schema = result_schema()
-    data = plan(engine, Spec.from_dict(SPEC)).to_dict()
-    on_request = {"revealed"}
-    assert set(data) == set(schema["properties"]) - on_request == set(schema["required"])
-    beside = {"sql", "manifest", "released"}
-    assert set(data) == {field.name for field in fields(Result)} - beside - on_request
-    parts = schema["$defs"]
+KEYS = {
+    "plan": "node level_names recoding metrics mean_loss search utility steps details intervals other_recoding",
+    "anonymize": "node level_names recoding metrics mean_loss search utility steps details ledger intervals "
+    "differential_privacy m_invariance",
+    "apply": "node level_names recoding metrics mean_loss search utility steps details ledger",
+    "refresh": "node level_names refresh",
+    "check": "details",
+}
+"""Verb -> the keys of its results, after those of all."""
+
+
+def test_every_verb_has_the_keys_of_its_results(engine: Engine) -> None:
+    common = "verb verdict message release rows classes class_sizes achieved cost notes warnings".split()
+    parts = result_schema()["$defs"]
+    kinds = {kind.__name__: kind for kind in get_args(AnyResult)}
+    assert result_schema()["oneOf"] == [{"$ref": f"#/$defs/{name}"} for name in kinds]
+    for name, kind in kinds.items():
+        verb = parts[name]["properties"]["verb"]["const"]
+        assert parts[name]["required"] == [*common, *KEYS[verb].split()], verb
+        on_request = {"revealed"} if verb == "check" else set()
+        assert set(parts[name]["properties"]) - set(parts[name]["required"]) == on_request
+        hidden = {"sql", "manifest", "released"}
+        assert {field.name for field in fields(kind)} - hidden - on_request == set(parts[name]["required"])
+    spec = Spec.from_dict(SPEC)
+    for result in (plan(engine, spec), anonymize(engine, spec), check(engine, spec, "visits")):
+        assert list(result.to_dict()) == parts[type(result).__name__]["required"]
+
+
+def test_parts_have_the_keys_of_what_they_describe() -> None:
+    parts = result_schema()["$defs"]
     assert set(parts["Cost"]["properties"]) == {field.name for field in fields(Cost)}
     named = {*METRICS, "classification", "publisher_payout"}  # which need a column, or prices
-    assert set(schema["properties"]["metrics"]["properties"]) == named
+    for name in ("Plan", "Release", "AppliedRelease"):
+        assert set(parts[name]["properties"]["metrics"]["properties"]) == named
     search = parts["SearchSummary"]["properties"]
     assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize", "exponential_mechanism"}
 

@@ -202,7 +202,9 @@ def _refused_search(tables: Tables, asked: Asked, table: int, with_null: Flags) 
     return _refused_check(tables, asked, table)
 
 
-def _chosen(bench: Bench, truth: Answers, place: int, result: kanon_sql.Result, population: Rows) -> list[str]:
+def _chosen(
+    bench: Bench, truth: Answers, place: int, result: kanon_sql.Plan | kanon_sql.Release, population: Rows
+) -> list[str]:
     """Where the chosen node, its figures or its release are not what they should be."""
     asked, table = truth.lattice.asked, truth.lattice.chosen[place]
     assert result.node is not None

@@ -13,7 +13,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError, UnsupportedError
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Plan, Release, Result
 from tests.conftest import Database
 
 NAMES = [
@@ -402,7 +402,7 @@ def test_fewer_rows_than_k(database: Database, algorithm: str, rows: int, k: int
         suppression={"max_share": 1.0},
     )
     for verb in (kanon_sql.plan, kanon_sql.anonymize):
-        result: Result = verb(database.engine, question)
+        result: Plan | Release = verb(database.engine, question)
         assert result.verdict == "fail"
         assert result.node is None
         assert "no rows" in result.message if rows == 0 else f"fewer than k = {k}" in result.message

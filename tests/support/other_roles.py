@@ -120,7 +120,7 @@ class Server:
         self.seen.clear()
         self.polls = self.found = 0
 
-    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.Result:
+    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.Release:
         with kanon_sql.connect(self.url) as engine:
             return kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(spec or SPEC))
 

@@ -19,7 +19,7 @@ from kanon_sql.errors import KanonError, UnsupportedError
 from kanon_sql.spec import Spec
 from kanon_sql.verbs import demo as demo_module
 from kanon_sql.verbs.demo import PATIENTS, VISITS, demo
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Release
 
 pytestmark = pytest.mark.xdist_group("demo")  # one worker makes it once
 
@@ -30,7 +30,7 @@ OF_THE_PERSON = ("name", "ssn", "sex", "birth_date", "age", "zip", "marital_stat
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Result]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Release]:
     directory = tmp_path_factory.mktemp("demo") / "new" / "directory"
     spec, result = demo(directory)
     return directory, spec, result
@@ -61,7 +61,7 @@ def content_hash(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 @pytest.mark.slow
-def test_visits_and_patients(made: tuple[Path, Path, Result]) -> None:
+def test_visits_and_patients(made: tuple[Path, Path, Release]) -> None:
     rows = table(made[0], "visits")
     assert len(rows) == VISITS == 50_000
     persons: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
@@ -73,7 +73,7 @@ def test_visits_and_patients(made: tuple[Path, Path, Result]) -> None:
 
 
 @pytest.mark.slow
-def test_the_values_are_plausible_and_fake(made: tuple[Path, Path, Result]) -> None:
+def test_the_values_are_plausible_and_fake(made: tuple[Path, Path, Release]) -> None:
     rows = table(made[0], "visits")
     assert all(row["ssn"].startswith("000-") and len(row["ssn"]) == 11 for row in rows)
     assert len({row["ssn"] for row in rows}) == PATIENTS
@@ -95,7 +95,7 @@ def test_the_values_are_plausible_and_fake(made: tuple[Path, Path, Result]) -> N
 
 
 @pytest.mark.slow
-def test_the_table_is_always_the_same(made: tuple[Path, Path, Result]) -> None:
+def test_the_table_is_always_the_same(made: tuple[Path, Path, Release]) -> None:
     with reading(made[0]) as connection:
         first = content_hash(connection)
     connection = duckdb.connect()
@@ -111,7 +111,7 @@ def test_the_table_is_always_the_same(made: tuple[Path, Path, Result]) -> None:
 
 
 @pytest.mark.slow
-def test_the_result_is_worth_showing(made: tuple[Path, Path, Result]) -> None:
+def test_the_result_is_worth_showing(made: tuple[Path, Path, Release]) -> None:
     _, spec_path, result = made
     spec = Spec.load(spec_path)
     assert result.passed
@@ -127,7 +127,7 @@ def test_the_result_is_worth_showing(made: tuple[Path, Path, Result]) -> None:
     assert result.search.proven
 
 
-def test_the_spec_shows_every_kind_of_hierarchy(made: tuple[Path, Path, Result]) -> None:
+def test_the_spec_shows_every_kind_of_hierarchy(made: tuple[Path, Path, Release]) -> None:
     spec = Spec.load(made[1])
     kinds = {type(item.hierarchy).__name__ for item in spec.quasi_identifiers.values()}
     assert kinds == {
@@ -143,7 +143,7 @@ def test_the_spec_shows_every_kind_of_hierarchy(made: tuple[Path, Path, Result])
     assert not set(spec.quasi_identifiers) - set(OF_THE_PERSON), "one quasi-identifier vector per person"
 
 
-def test_only_what_was_named_is_released(made: tuple[Path, Path, Result]) -> None:
+def test_only_what_was_named_is_released(made: tuple[Path, Path, Release]) -> None:
     spec = Spec.load(made[1])
     columns = set(table(made[0], "visits_release")[0])
     assert columns == {*spec.quasi_identifiers, "diagnosis", "charge"}
@@ -201,7 +201,7 @@ GENERALIZE: dict[str, Callable[[Any, int], str]] = {
 
 
 @pytest.mark.slow
-def test_plain_python_agrees_with_every_row_of_the_release(made: tuple[Path, Path, Result]) -> None:
+def test_plain_python_agrees_with_every_row_of_the_release(made: tuple[Path, Path, Release]) -> None:
     directory, _, result = made
     assert result.node is not None
     rows = table(directory, "visits")

@@ -115,7 +115,7 @@ def test_a_short_form_has_the_verdict(clinic: Path) -> None:
     spec = kanon_sql.Spec.load(clinic / "spec.yml")
     with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
         found = kanon_sql.plan(db, spec)
-        assert repr(found) == f"<Result: plan: pass: {found.message}>"
+        assert repr(found) == f"<Plan: plan: pass: {found.message}>"
 
 
 def test_an_engine_says_what_it_is_connected_to_and_asks_nothing(clinic: Path) -> None:

@@ -14,6 +14,7 @@ from kanon_sql.report.pictures.histograms import distance_title
 from kanon_sql.report.pictures.utility import utility
 from kanon_sql.report.run import Run, read_run
 from kanon_sql.verbs.compare import Comparison
+from kanon_sql.verbs.result import Check, Generalization
 from kanon_sql.version import how_to_install
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def altair_chart(result: Result | Comparison, name: str) -> Any:
 
 
 def _more(result: Result | Comparison) -> str:
-    if isinstance(result, Comparison):
+    if not isinstance(result, Generalization | Check):
         return ""
     if result.details is None:
         return "; details=True has more"

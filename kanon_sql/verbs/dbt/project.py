@@ -19,7 +19,7 @@ from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.manifest_builder import choice_of
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Plan
 from kanon_sql.verbs.warnings import failed_by, warnings_of_planned
 
 __all__ = ["DbtResult", "dbt"]
@@ -34,7 +34,7 @@ class DbtResult:
         files: the files that were written, in the project; none when nothing satisfies.
     """
 
-    plan: Result
+    plan: Plan
     files: tuple[Path, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,8 +95,8 @@ def dbt(
 
 
 def _with_warnings(
-    engine: Engine, spec: Spec, result: Result, node: Mapping[str, int], timeout: float | None, report: Reporter | None
-) -> Result:
+    engine: Engine, spec: Spec, result: Plan, node: Mapping[str, int], timeout: float | None, report: Reporter | None
+) -> Plan:
     """The result with what should be known of the release: dbt writes it, and looks for no warnings."""
     if engine.scratch.mode == "inline":
         why = (

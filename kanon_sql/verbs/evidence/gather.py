@@ -24,7 +24,7 @@ from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
 from kanon_sql.verbs.preflight import file_release_obstacles
-from kanon_sql.verbs.result import Cost, Result, Warned, redacted_log
+from kanon_sql.verbs.result import Check, Cost, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
 from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
@@ -241,7 +241,7 @@ def _labels(measured: RiskResult) -> dict[str, int]:
 
 
 def _problems(
-    checked: Result, audited: AuditResult | None, run: Published | None, *, vouched: bool, unit: str | None
+    checked: Check, audited: AuditResult | None, run: Published | None, *, vouched: bool, unit: str | None
 ) -> Iterator[str]:
     """Why the evidence does not speak for the release."""
     if not checked.passed:
@@ -264,7 +264,7 @@ def _problems(
     )
 
 
-def _asked(spec: Spec, checked: Result, run: Published | None, *, without_unit: bool) -> list[Asked]:
+def _asked(spec: Spec, checked: Check, run: Published | None, *, without_unit: bool) -> list[Asked]:
     """The requirements: as counted in the table as it is, or in persons by the run that published it."""
     by_run = run is not None and run.vouches and run.counts_persons and without_unit
     names = {model.key: asked.name for asked, model in zip(spec.privacy, models_of(spec), strict=True)}
@@ -318,7 +318,7 @@ def _not_measured(spec: Spec, measured: RiskResult, earlier: Sequence[str]) -> I
     yield NotMeasured("governance", "roles, procedures, monitoring, and what is done after an incident")
 
 
-def _warnings(run: Published | None, checked: Result) -> list[Warned]:
+def _warnings(run: Published | None, checked: Check) -> list[Warned]:
     """Those of the run, and those of the check that are of another kind."""
     of_run = [] if run is None else [
         Warned(item["code"], item["message"], item.get("columns", ()), item.get("figures", {})) for item in run.warnings
@@ -327,7 +327,7 @@ def _warnings(run: Published | None, checked: Result) -> list[Warned]:
     return [*of_run, *(item for item in checked.warnings if item.code not in known)]
 
 
-def _notes(checked: Result, measured: RiskResult, audited: AuditResult | None, run: Published | None) -> Iterator[str]:
+def _notes(checked: Check, measured: RiskResult, audited: AuditResult | None, run: Published | None) -> Iterator[str]:
     if run is not None and not run.unchanged:
         yield "the table has other rows or classes than its run verified: it has changed since"
     elif run is not None and not run.same_spec:

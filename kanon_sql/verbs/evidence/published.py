@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.engines import Deadline, Engine
 from kanon_sql.release import manifest_of
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Check
 
 __all__ = ["Published", "published"]
 
@@ -85,7 +85,7 @@ class Published:
         }
 
 
-def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Result) -> Published | None:
+def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check) -> Published | None:
     """Read the manifest of a table; None where no run has marked it, or none of its manifests can be read.
 
     Args:
