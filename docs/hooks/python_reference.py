@@ -23,7 +23,8 @@ SECTIONS = {
     "Options": ["Roles", "Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
-        "Result", "Plan", "Release", "AppliedRelease", "RefreshedRelease", "Check", "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
+        "Result", "Plan", "Release", "AppliedRelease", "RefreshedRelease", "Check",
+        "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
         "Perturbation", "PartiesResult",
     ],
 }  # fmt: skip

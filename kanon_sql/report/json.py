@@ -1,9 +1,8 @@
-"""Results as JSON, and the JSON Schema they keep to."""
+"""Results as JSON, and the JSON Schema they keep to, which is made from their types."""
 
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from pydantic import BaseModel
@@ -104,12 +103,16 @@ def comparison_schema() -> dict[str, Any]:
 
 def evidence_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Evidence.to_dict()``."""
-    return _schema("evidence.schema.json")
+    from kanon_sql.verbs.evidence import Evidence
+
+    return _schema_of(Evidence, "kanon_sql evidence")
 
 
 def certificate_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Certificate.to_dict()``, and of a ``certificate.json``."""
-    return _schema("certificate.schema.json")
+    from kanon_sql.verbs.certify import Content
+
+    return _schema_of(Content, "kanon_sql certificate")
 
 
 def risk_schema() -> dict[str, Any]:
@@ -159,9 +162,4 @@ def _schema_of(kind: type, title: str) -> dict[str, Any]:
 def _warned(schema: dict[str, Any], options: type[BaseModel]) -> dict[str, Any]:
     """A schema with the codes of those warnings alone that a spec of this kind has."""
     schema["$defs"]["Warned"]["properties"]["code"]["enum"] = list(options.model_fields)
-    return schema
-
-
-def _schema(file: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath(file).read_text("utf-8"))
     return schema

@@ -7,11 +7,11 @@ import re
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic import BaseModel
 
-from kanon_sql.spec import Like
+from kanon_sql.spec import Like, computed_keys
 
 __all__ = ["schema_of"]
 
@@ -111,7 +111,10 @@ def _keys(kind: Any) -> dict[str, tuple[Any, bool]]:
             found[field.name] = _without_none(hints[field.name]), False
         elif shown == "listed":
             found[field.name] = hints[field.name], False
-    return found
+    return {
+        **found,
+        **{name: (_hints(getter)["return"], True) for name, getter in computed_keys(cast("type", kind)).items()},
+    }
 
 
 def _hints(kind: Any) -> dict[str, Any]:
@@ -160,6 +163,8 @@ def _documented(kind: type) -> tuple[str, dict[str, str]]:
         ends = [item.start() for item in found[1:]] + [len(listed)] * bool(found)
         for item, end in zip(found, ends, strict=True):
             described |= dict.fromkeys(item[1].split(", "), _sentence(listed[item.end() : end]))
+    for name, getter in computed_keys(kind).items():
+        described[name] = _sentence(inspect.cleandoc(getter.__doc__ or ""))
     return _sentence(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]), described
 
 

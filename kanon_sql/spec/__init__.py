@@ -33,6 +33,8 @@ from kanon_sql.spec.display import (
     Share,
     Text,
     VerdictResult,
+    computed_keys,
+    in_json,
     plain,
 )
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
@@ -133,10 +135,12 @@ __all__ = [
     "classify_faults",
     "columns_by_name",
     "computed_faults",
+    "computed_keys",
     "did_you_mean",
     "differential_privacy_in",
     "fields",
     "format_table_name",
+    "in_json",
     "is_csv",
     "label_text",
     "level_faults",

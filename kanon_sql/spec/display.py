@@ -6,9 +6,9 @@ the same fields, and from what their docstrings say, by :mod:`kanon_sql.report.j
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self, TypeVar, cast
 
 from kanon_sql.errors import RequirementNotMet
 
@@ -32,6 +32,8 @@ __all__ = [
     "Text",
     "VerdictResult",
     "as_yaml",
+    "computed_keys",
+    "in_json",
     "plain",
 ]
 
@@ -105,6 +107,25 @@ LISTED = {"json": "listed"}
 """Metadata of a field whose key is there where a caller of ``to_dict`` asks for it."""
 
 
+Getter = TypeVar("Getter", bound=Callable[..., Any])
+
+
+def in_json(getter: Getter) -> Getter:
+    """Make a property a key of the JSON, after the fields: it follows from them."""
+    getter.in_json = True  # type: ignore[attr-defined]
+    return getter
+
+
+def computed_keys(kind: type) -> dict[str, Callable[..., Any]]:
+    """The properties of a class that are keys of its JSON, with what computes them."""
+    return {
+        name: item.fget
+        for base in reversed(kind.__mro__)
+        for name, item in vars(base).items()
+        if isinstance(item, property) and item.fget is not None and hasattr(item.fget, "in_json")
+    }
+
+
 class Document:
     """A dataclass that is written as JSON, field by field."""
 
@@ -117,7 +138,7 @@ class Document:
             value, shown = getattr(self, field.name), field.metadata.get("json")
             if shown is None or (shown == "on request" and value is not None):
                 found[field.name] = plain(value)
-        return found
+        return {**found, **{name: plain(getattr(self, name)) for name in computed_keys(type(self))}}
 
 
 def plain(value: Any) -> Any:

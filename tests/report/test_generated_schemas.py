@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -13,12 +16,13 @@ import pytest
 
 import kanon_sql
 from kanon_sql.report import json as schemas
-from kanon_sql.spec import Document
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "audit": schemas.audit_schema,
+    "certify": schemas.certificate_schema,
     "cloak": schemas.cloak_schema,
     "compare": schemas.comparison_schema,
+    "evidence": schemas.evidence_schema,
     "parties": schemas.parties_schema,
     "perturb": schemas.perturbation_schema,
     "plan": schemas.result_schema,
@@ -64,13 +68,19 @@ def visits(where: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def results() -> Iterator[tuple[str, Document]]:
+def results() -> Iterator[tuple[str, Any]]:
     """A result of every verb that has one, with what can be asked of it besides."""
-    engine, spec = kanon_sql.connect(visits("TRUE")), kanon_sql.Spec.from_dict(SPEC)
+    connection = visits("TRUE")
+    engine, spec = kanon_sql.connect(connection), kanon_sql.Spec.from_dict(SPEC)
     yield "plan", kanon_sql.anonymize(engine, spec)
     yield "plan", kanon_sql.check(engine, spec, "visits", reveal=1, details=True)
     yield "plan", kanon_sql.plan(engine, spec, explain=True, all_minimal=True, details=True)
     yield "audit", kanon_sql.audit(engine, spec, external="visits", on=["age", "zip"], reveal=2)
+    with TemporaryDirectory() as directory:
+        yield "certify", kanon_sql.certify(engine, spec, directory, by="the office")
+    yield "evidence", kanon_sql.evidence(engine, spec)
+    connection.execute("CREATE TABLE everybody AS FROM visits_release")
+    yield "evidence", kanon_sql.evidence(engine, spec, population="everybody", sampling_fraction=0.5)
     yield "risk", kanon_sql.risk(engine, spec)
     yield "risk", kanon_sql.risk(engine, spec, "visits", population="visits", sampling_fraction=0.5)
     yield "compare", kanon_sql.compare(engine, {"one": spec}, [2, 3], recodings=["local:fast", "kk"])
@@ -115,4 +125,50 @@ def test_it_refuses_what_is_no_result(made: list[tuple[str, dict[str, Any]]]) ->
             del broken[key]
             assert not validator.is_valid(broken), (verb, key)
         assert not validator.is_valid({**data, "extra": 1})
-        assert not validator.is_valid({**data, "verb": "another"})
+        named = "format" if verb == "certify" else "verb"
+        assert not validator.is_valid({**data, named: "another"})
+
+
+def test_no_schema_is_written_by_hand() -> None:
+    package = Path(str(files("kanon_sql")))
+    assert sorted(package.rglob("*.json")) == []
+
+
+PARTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "evidence": (
+        "evidence",
+        [
+            {"verdict": "perturbed"}, {"message": ""}, {"rows": -1}, {"problems": [""]}, {"release": ""},
+            {"made": {}}, {"run": {}}, {"columns": [{}]}, {"requirements": [{}]}, {"records": {}}, {"journalist": {}},
+            {"population_uniques": [{}]}, {"class_sizes": [{}]}, {"attacks": [1]}, {"wp216": [{}]},
+            {"safe_harbor": [{}]}, {"zip_codes": [{}]}, {"iso_27559": [{}]}, {"not_measured": [{}]},
+            {"warnings": [{}]}, {"cost": {}}, {"spec": []},
+        ],
+    ),
+    "certificate": (
+        "certify",
+        [
+            {"verdict": "perturbed"}, {"made": {}}, {"release": None}, {"spec_hash": "0"}, {"files": {"a": "0"}},
+            {"claims": [{}]}, {"optimality": {}}, {"not_certified": [{}]}, {"provenance": {}}, {"session": [1]},
+        ],
+    ),
+}  # fmt: skip
+"""What is wrong in a part of a document."""
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_wrong_in_a_part_is_refused(name: str, made: list[tuple[str, dict[str, Any]]]) -> None:
+    verb, changes = PARTS[name]
+    validator = jsonschema.Draft202012Validator(SCHEMAS[verb]())
+    data = next(data for own, data in made if own == verb)
+    for change in changes:
+        assert not validator.is_valid({**data, **change}), change
+
+
+def test_a_claim_is_refused_whose_digest_or_comparison_is_none(made: list[tuple[str, dict[str, Any]]]) -> None:
+    validator = jsonschema.Draft202012Validator(schemas.certificate_schema())
+    data = next(data for own, data in made if own == "certify")
+    claim = data["claims"][0]
+    for change in ({"sha256": "x"}, {"part": "other"}, {"must": [["a", "<", 1]]}, {"must": [["a", "="]]},
+                   {"must": [["a", "=", 1, 2]]}, {"rows": [[True]]}, {"rows": [[["a"]]]}):  # fmt: skip
+        assert not validator.is_valid({**data, "claims": [{**claim, **change}]}), change

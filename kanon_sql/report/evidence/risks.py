@@ -41,7 +41,7 @@ def other(found: Evidence) -> Iterator[Block]:
 
 
 def _threat(found: Evidence, threat: str) -> Iterator[Block]:
-    for item in (item for item in found.opinion if item.threat == threat):
+    for item in (item for item in found.wp216 if item.threat == threat):
         if item.findings:
             rows: list[list[str]] = []
             marked: set[int] = set()
@@ -90,9 +90,9 @@ def clinical(found: Evidence) -> Iterator[Block]:
         ["average risk", f"{at_most}{metric(records.average_at_most)}", f"{records.threshold:g}",
          _answer(records.average_within)],
     ]  # fmt: skip
-    journalist = found.measured.journalist
+    journalist = found.journalist
     if journalist is not None and journalist.highest is not None and journalist.average is not None:
-        where = f"against {found.measured.population}"
+        where = f"against {journalist.population}"
         above = journalist.at_risk > 0
         rows.append([f"maximum risk {where}", metric(journalist.highest), f"{records.threshold:g}", _answer(not above)])
         over = journalist.average > records.threshold
@@ -112,7 +112,7 @@ def clinical(found: Evidence) -> Iterator[Block]:
             "Rows were counted, and the spec protects persons: with several rows of one person in a class the risk is "
             "higher than it says here, so nothing below the threshold is shown."
         )
-    for estimate in found.measured.uniqueness["population"]:
+    for estimate in found.population_uniques:
         if estimate.share is not None:
             yield Prose(
                 f"Unique in the population, estimated by {estimate.estimator}: {metric(100 * estimate.share)} %. It is "

@@ -91,7 +91,7 @@ def _release(found: Evidence) -> Iterator[Block]:
     if run is None:
         facts.append(("made by", "not known: no manifest of a run is beside it"))
     else:
-        facts += [("made by", f"run {run.run_id}"), ("published", run.at), ("by the spec", run.spec_hash)]
+        facts += [("made by", f"run {run.run_id}"), ("published", run.published_at), ("by the spec", run.spec_hash)]
         if "source" in run.rows:
             gone = run.rows.get("suppressed", 0)
             facts.append(("rows of the source", number(run.rows["source"])))
@@ -185,7 +185,7 @@ def _standard(found: Evidence) -> Iterator[Block]:
         "The points of ISO/IEC 27559:2022 by the titles of its clauses. What no measurement of a table can answer is "
         "for people to answer."
     )
-    rows = [[item.number, item.title, item.answer or "for people to answer"] for item in found.clauses]
+    rows = [[item.number, item.title, item.answer or "for people to answer"] for item in found.iso_27559]
     yield Cells(["clause", "point", "answer"], rows)
 
 

@@ -7,7 +7,7 @@ among them. No claim shares a statement with the search, the models or the verif
 
 from __future__ import annotations
 
-from kanon_sql.verbs.certify.result import Certificate
+from kanon_sql.verbs.certify.result import Certificate, Content
 from kanon_sql.verbs.certify.write import certify
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "Content", "certify"]

@@ -7,14 +7,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.spec import Document, Keywords
 from kanon_sql.sql import Relation, Statement, laid_out
 from kanon_sql.verbs.certify.verify_certificate import SETUP, doing_more, plain
 
-__all__ = ["Book", "Claim", "Must", "as_json", "digest"]
+__all__ = ["Book", "Claim", "Digest", "Must", "as_json", "digest"]
 
 MOST_ROWS = 5_000
 """Rows that a claim may have: aggregates, one for each node of a batch at most."""
@@ -22,45 +23,37 @@ MOST_ROWS = 5_000
 MOST_LAID_OUT = 12_000
 """Characters of a statement that is laid out in lines; longer ones ask the same of many nodes, with a line for each."""
 
-Must = tuple[str, str, Any]
+Part = Literal["release", "optimality", "provenance", "recorded"]
+Digest = Annotated[str, Keywords(pattern="^[0-9a-f]{64}$")]
+"""SHA-256."""
+Cell = Annotated[Any, Keywords(type=["string", "number", "null", "object"])]
+Must = tuple[str, Literal["=", "<=", ">="], Annotated[Any, Keywords(type=["number", "string"])]]
 """A column, how it is compared (``=``, ``<=``, ``>=``), and with what."""
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Document):
     """What a statement says, and what must hold of it.
 
     Attributes:
         id: its name in the certificate.
-        part: ``release``, ``optimality`` or ``provenance``.
-        says: in words, without a figure of its own.
-        sql: the file.
+        part: of the certificate that it belongs to.
+        says: what is claimed, in words, without a figure of its own.
+        sql: the file with the statement.
+        sha256: the digest of that file.
         columns: what the statement returns.
         rows: what it returned.
-        must: what must hold in each row.
+        must: what must hold in each row: a column, a comparison, and with what.
     """
 
     id: str
-    part: str
+    part: Part
     says: str
     sql: str
-    sha256: str
+    sha256: Digest
     columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[Cell]]
     must: Sequence[Must] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the certificate."""
-        return {
-            "id": self.id,
-            "part": self.part,
-            "says": self.says,
-            "sql": self.sql,
-            "sha256": self.sha256,
-            "columns": list(self.columns),
-            "rows": [list(row) for row in self.rows],
-            "must": [list(item) for item in self.must],
-        }
 
 
 @dataclass
@@ -97,7 +90,7 @@ class Book:
 
     def claim(
         self,
-        part: str,
+        part: Part,
         name: str,
         says: str,
         statement: Statement,

@@ -23,7 +23,7 @@ from kanon_sql.models import (
     TClosenessRequirement,
     label_of,
 )
-from kanon_sql.spec import KAnonymityRequirement, Requirement, Spec
+from kanon_sql.spec import Document, KAnonymityRequirement, Requirement, Spec
 
 __all__ = ["Definition", "NotCertified", "attributes_of", "definitions_of"]
 
@@ -37,15 +37,16 @@ Kind = Literal[
 
 
 @dataclass(frozen=True)
-class NotCertified:
-    """What a certificate does not say, and why."""
+class NotCertified(Document):
+    """What a certificate does not say, and why.
+
+    Attributes:
+        what: is not said.
+        why: it is not.
+    """
 
     what: str
     why: str
-
-    def to_dict(self) -> dict[str, str]:
-        """As it stands in the certificate."""
-        return {"what": self.what, "why": self.why}
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict, cast
 
+from kanon_sql.spec import Count, Keywords
 from kanon_sql.sql import Compiler, Relation, Sql, Statement, render, slot
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys, size_of
@@ -22,7 +23,7 @@ from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Ground
 from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers
 
-__all__ = ["boundary", "prove"]
+__all__ = ["Optimality", "boundary", "prove"]
 
 MOST_NODES = 200_000
 """A lattice of more nodes is not gone through."""
@@ -45,6 +46,46 @@ ENOUGH = 4
 Node = tuple[int, ...]
 
 
+class Optimality(TypedDict):
+    """What the statements of its part prove, by a check over the lattice alone: that no other node is better.
+
+    All but the value and the lists of nodes follows from the spec and from what statements say of the columns.
+
+    Attributes:
+        says: what is proven, in words.
+        metric: the criterion, which is to be low.
+        aggregate: how the losses of columns become one value; None for metrics that count classes.
+        weights: of the columns.
+        columns: the quasi-identifiers.
+        heights: of their hierarchies.
+        minimum: the lowest level that each may have.
+        maximum: the highest.
+        null_is_value: whether NULL is a value like others.
+        limit: rows that may be suppressed.
+        best: the released node.
+        value: the metric of the released node.
+        minimal: the lowest nodes that were asked about and satisfy.
+        maximal: the highest that rule out all below them.
+        boundary_is_complete: whether it follows of every node of the lattice whether it satisfies.
+    """
+
+    says: str
+    metric: Annotated[str, Keywords(enum=list(METRICS))]
+    aggregate: Literal["sum", "arithmetic_mean", "geometric_mean", "maximum"] | None
+    weights: Sequence[float]
+    columns: Sequence[str]
+    heights: Sequence[Count]
+    minimum: Sequence[Count]
+    maximum: Sequence[Count]
+    null_is_value: bool
+    limit: Count
+    best: Sequence[Count]
+    value: float
+    minimal: Sequence[Sequence[Count]]
+    maximal: Sequence[Sequence[Count]]
+    boundary_is_complete: bool
+
+
 def prove(
     book: Book,
     ground: Ground,
@@ -53,7 +94,7 @@ def prove(
     limit: int,
     *,
     boundary_of_all: bool = False,
-) -> dict[str, Any] | NotCertified:
+) -> Optimality | NotCertified:
     """Ask about as many nodes as a proof needs, and write down the statements.
 
     Args:
@@ -115,7 +156,7 @@ def prove(
     proof["minimal"], proof["maximal"] = boundary(
         [item for item in answers.nodes if answers.nodes[item][3] > answers.most], list(answers.satisfied)
     )
-    return proof
+    return cast("Optimality", proof)
 
 
 def boundary(infeasible: Sequence[Node], satisfied: Sequence[Node]) -> tuple[list[list[int]], list[list[int]]]:

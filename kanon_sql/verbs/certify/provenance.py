@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from kanon_sql.hierarchies import value_text
 from kanon_sql.release import MANIFEST_TABLE
@@ -12,10 +12,24 @@ from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, rend
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.ground import Attribute, Ground
 
-__all__ = ["FINGERPRINT", "claim_provenance", "written"]
+__all__ = ["FINGERPRINT", "Provenance", "claim_provenance", "written"]
 
 FINGERPRINT = ("column_number", "all_rows", "different", "upper_sum", "lower_sum")
 """The columns of a fingerprint."""
+
+
+class Provenance(TypedDict):
+    """Where a release comes from.
+
+    Attributes:
+        source_columns: the columns of the source's fingerprint, by their numbers.
+        manifest: of the run that published the release.
+        ledger: its entry in the ledger; None without one.
+    """
+
+    source_columns: Sequence[str]
+    manifest: Mapping[str, Any] | None
+    ledger: Mapping[str, Any] | None
 
 
 def written(book: Book, number: int, table: Relation, names: Sequence[str]) -> Statement:
@@ -27,7 +41,7 @@ def written(book: Book, number: int, table: Relation, names: Sequence[str]) -> S
     )
 
 
-def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) -> Provenance:
     """Claim the source's fingerprint, and what the database has recorded of the run.
 
     Args:

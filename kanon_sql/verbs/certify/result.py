@@ -5,12 +5,71 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
-from kanon_sql.spec import Printed
+from kanon_sql.spec import Keywords, Like, Printed
+from kanon_sql.verbs.certify.book import Claim, Digest
+from kanon_sql.verbs.certify.definitions import NotCertified
+from kanon_sql.verbs.certify.optimality import Optimality
+from kanon_sql.verbs.certify.provenance import Provenance
+from kanon_sql.verbs.certify.verify_certificate import FORMAT
 from kanon_sql.verbs.result import Cost
 
-__all__ = ["Certificate"]
+__all__ = ["Certificate", "Content"]
+
+
+class MadeBy(TypedDict):
+    """When a certificate was made, its author, and the program that made it.
+
+    Attributes:
+        at: when, UTC, ISO 8601.
+        by: who certifies, as they asked to be named; None where no one is named.
+        kanon_sql: the version.
+        engine: the database's name and version.
+        dialect: of the SQL files.
+    """
+
+    at: str
+    by: str | None
+    kanon_sql: str
+    engine: str
+    dialect: str
+
+
+class Content(TypedDict):
+    """``certificate.json``, and what certify prints with --format json: claims of a release, each with its SQL.
+
+    Attributes:
+        format: of this file.
+        verdict: ``pass`` where all that is claimed holds.
+        problems: what does not hold, in words.
+        made: when it was made, and by what.
+        release: the name of the released table.
+        spec: the spec that published it, without literals of SQL and labels of trees.
+        spec_hash: SHA-256 of the whole spec.
+        session: statements that a session runs first, so that the files mean the same to it.
+        setup: the files that make the tables of the session, in order.
+        files: file -> its SHA-256.
+        claims: in the order in which they are verified.
+        optimality: that no other node is better; None where that is not claimed.
+        not_certified: what nothing is claimed of, and why.
+        provenance: where the release comes from.
+    """
+
+    format: Annotated[str, Keywords(const=FORMAT)]
+    verdict: Literal["pass", "fail"]
+    problems: Sequence[str]
+    made: MadeBy
+    release: str
+    spec: Mapping[str, Any]
+    spec_hash: Digest
+    session: Sequence[str]
+    setup: Sequence[str]
+    files: Mapping[str, Digest]
+    claims: Sequence[Annotated[Mapping[str, Any], Like(Claim)]]
+    optimality: Optimality | None
+    not_certified: Sequence[Annotated[Mapping[str, Any], Like(NotCertified)]]
+    provenance: Provenance
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +98,7 @@ class Certificate(Printed):
     problems: Sequence[str]
     directory: Path
     sha256: str
-    content: Mapping[str, Any]
+    content: Content
     cost: Cost
 
     @property
@@ -50,14 +109,12 @@ class Certificate(Printed):
     @property
     def claims(self) -> Sequence[Mapping[str, Any]]:
         """The claims, in the order in which they are verified."""
-        found: Sequence[Mapping[str, Any]] = self.content["claims"]
-        return found
+        return self.content["claims"]
 
     @property
-    def not_certified(self) -> Sequence[Mapping[str, str]]:
+    def not_certified(self) -> Sequence[Mapping[str, Any]]:
         """What nothing is claimed of, and why."""
-        found: Sequence[Mapping[str, str]] = self.content["not_certified"]
-        return found
+        return self.content["not_certified"]
 
     @property
     def message(self) -> str:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies import kind_of
-from kanon_sql.spec import (
-    ComputedColumn,
-    QuasiIdentifier,
-    Spec,
-)
+from kanon_sql.spec import ComputedColumn, Count, Document, QuasiIdentifier, Spec, Text
 from kanon_sql.verbs.evidence.published import Published
 
 __all__ = ["Became", "Entry", "dictionary", "level_meaning"]
@@ -21,7 +17,7 @@ Became = Literal["released", "generalized", "withheld", "dropped"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Document):
     """A column of the source, or of the release.
 
     Attributes:
@@ -33,21 +29,17 @@ class Entry:
         meaning: what the values in the release are, in words; no value of the data.
     """
 
-    column: str
-    role: str
+    column: Text
+    role: Text
     became: Became
-    level: int | None
-    height: int | None
-    meaning: str
+    level: Count | None
+    height: Count | None
+    meaning: Text
 
     @property
     def informative(self) -> bool:
         """Whether the release says anything by it."""
         return self.became in ("released", "generalized")
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
-        return asdict(self)
 
 
 def dictionary(

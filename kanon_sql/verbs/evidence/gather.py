@@ -19,7 +19,7 @@ from kanon_sql.verbs.evidence.dictionary import dictionary
 from kanon_sql.verbs.evidence.opinion import NotMeasured, opinion
 from kanon_sql.verbs.evidence.published import Published, published
 from kanon_sql.verbs.evidence.records import EMA_THRESHOLD, records_of
-from kanon_sql.verbs.evidence.result import Asked, Evidence, Made
+from kanon_sql.verbs.evidence.result import AgainstPopulation, Asked, Evidence, Made
 from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
@@ -128,13 +128,14 @@ def evidence(
         columns=entries,
         requirements=asked,
         records=records,
-        measured=measured,
+        journalist=_journalist(measured),
+        population_uniques=measured.uniqueness["population"],
         class_sizes=checked.class_sizes,
         attacks=attacked,
-        opinion=of_opinion,
+        wp216=of_opinion,
         safe_harbor=safe_harbor(spec, entries, {item.column: item for item in counted}),
         zip_codes=counted,
-        clauses=clauses(
+        iso_27559=clauses(
             records, measured, [item.requirement for item in asked],
             attacked,
             (sum(entry.informative for entry in entries), len(entries)),
@@ -233,6 +234,12 @@ def _together(costs: Sequence[Cost], seconds: float) -> Cost:
         bytes_fetched=sum(item.bytes_fetched for item in costs),
         seconds=round(seconds, 3),
     )
+
+
+def _journalist(measured: RiskResult) -> AgainstPopulation | None:
+    """The risk against the population that was named."""
+    found = measured.journalist
+    return None if found is None else AgainstPopulation(**found.to_dict(), population=measured.population)
 
 
 def _labels(measured: RiskResult) -> dict[str, int]:

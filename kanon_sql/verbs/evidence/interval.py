@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p
 
+from kanon_sql.spec import Document, Share
+
 __all__ = ["LEVEL", "Interval", "exact_interval"]
 
 LEVEL = 0.95
@@ -21,12 +23,18 @@ _NEGLIGIBLE = 1e-18
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An interval that holds the true share with a probability of at least ``level``."""
+class Interval(Document):
+    """An interval that holds the true share with a probability of at least ``level``.
 
-    low: float
-    high: float
-    level: float
+    Attributes:
+        low: its lower end.
+        high: its upper end.
+        level: of confidence.
+    """
+
+    low: Share
+    high: Share
+    level: Share
 
 
 def exact_interval(found: int, tried: int, level: float = LEVEL) -> Interval | None:

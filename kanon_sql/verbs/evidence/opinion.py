@@ -7,10 +7,11 @@ thresholds, so none are applied: what each attack found is listed under the risk
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from kanon_sql.disclosure.attacks import Attack, Threat, label_of, methods
+from kanon_sql.spec import Count, Document, Keywords, Share, Text, in_json
 from kanon_sql.verbs.audit import AuditResult
 from kanon_sql.verbs.evidence.interval import Interval, exact_interval
 from kanon_sql.verbs.evidence.records import Records
@@ -19,7 +20,7 @@ __all__ = ["Finding", "NotMeasured", "OfOpinion", "opinion"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Document):
     """What one measurement says.
 
     Attributes:
@@ -33,31 +34,37 @@ class Finding:
         interval: of the share of exposed, where what was examined is a random sample; None where it is every person.
     """
 
-    measured_by: str
-    what: str
-    examined: int | None
-    exposed: int | None
-    beyond: int | None
-    risk: float | None
+    measured_by: Text
+    what: Text
+    examined: Count | None
+    exposed: Count | None
+    beyond: Count | None
+    risk: Annotated[float, Keywords(minimum=-1, maximum=1)] | None
     estimate: bool = False
     interval: Interval | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
-        share = self.exposed / self.examined if self.examined and self.exposed is not None else None
-        return {**asdict(self), "share": share}
+    @property
+    @in_json
+    def share(self) -> Share | None:
+        """Exposed of examined; None where either was not counted."""
+        return self.exposed / self.examined if self.examined and self.exposed is not None else None
 
 
 @dataclass(frozen=True)
-class NotMeasured:
-    """A measurement that there could be, and why there is none."""
+class NotMeasured(Document):
+    """A measurement that there could be, and why there is none.
 
-    what: str
-    why: str
+    Attributes:
+        what: would be measured.
+        why: it is not.
+    """
+
+    what: Text
+    why: Text
 
 
 @dataclass(frozen=True)
-class OfOpinion:
+class OfOpinion(Document):
     """One of the three risks, or ``other`` for attacks that were added.
 
     Attributes:
@@ -69,14 +76,6 @@ class OfOpinion:
     threat: Threat
     findings: Sequence[Finding]
     not_measured: Sequence[NotMeasured]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
-        return {
-            "threat": self.threat,
-            "findings": [item.to_dict() for item in self.findings],
-            "not_measured": [asdict(item) for item in self.not_measured],
-        }
 
 
 def opinion(records: Records, audited: AuditResult | None, why_not: str | None, *, sampled: bool) -> list[OfOpinion]:

@@ -8,19 +8,19 @@ from typing import Any
 
 from kanon_sql.engines import Deadline, Engine
 from kanon_sql.release import manifest_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import HIDDEN, Count, Document, Spec, Text
 from kanon_sql.verbs.result import Check
 
 __all__ = ["Published", "published"]
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(Document):
     """The run that published a table.
 
     Attributes:
         run_id: the run.
-        at: when, UTC.
+        published_at: when, UTC.
         spec_hash: of the spec that it was published by.
         same_spec: whether that is the spec that the evidence is about.
         unchanged: whether the table has the rows and the classes that the run verified.
@@ -37,22 +37,22 @@ class Published:
         counted: classes and the persons in them; None likewise.
     """
 
-    run_id: str
-    at: str
-    spec_hash: str
+    run_id: Text
+    published_at: Text
+    spec_hash: Text
     same_spec: bool
     unchanged: bool
-    rows: Mapping[str, int]
-    classes: Mapping[str, Any]
-    achieved: Mapping[str, Mapping[str, Any]]
-    node: Mapping[str, int] | None
-    intervals: Mapping[str, int] | None
-    recoding: str | None
-    heights: Mapping[str, int]
-    warnings: list[dict[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    smallest: int | None = None
-    counted: tuple[int, int] | None = None
+    rows: Mapping[str, Count]
+    classes: Mapping[str, float | None]
+    achieved: Mapping[str, Mapping[str, Any]] = field(metadata=HIDDEN)
+    node: Mapping[str, int] | None = field(metadata=HIDDEN)
+    intervals: Mapping[str, int] | None = field(metadata=HIDDEN)
+    recoding: str | None = field(metadata=HIDDEN)
+    heights: Mapping[str, int] = field(metadata=HIDDEN)
+    warnings: list[dict[str, Any]] = field(default_factory=list, metadata=HIDDEN)
+    notes: list[str] = field(default_factory=list, metadata=HIDDEN)
+    smallest: int | None = field(default=None, metadata=HIDDEN)
+    counted: tuple[int, int] | None = field(default=None, metadata=HIDDEN)
 
     @property
     def withheld(self) -> set[str]:
@@ -71,18 +71,6 @@ class Published:
     def vouches(self) -> bool:
         """Whether what the run verified may be said of the table as it is, for the spec at hand."""
         return self.same_spec and self.unchanged
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
-        return {
-            "run_id": self.run_id,
-            "published_at": self.at,
-            "spec_hash": self.spec_hash,
-            "same_spec": self.same_spec,
-            "unchanged": self.unchanged,
-            "rows": dict(self.rows),
-            "classes": dict(self.classes),
-        }
 
 
 def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check) -> Published | None:
@@ -107,7 +95,7 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check
     recoding = found.get("recoding")
     return Published(
         run_id=found["run_id"],
-        at=found["published_at"],
+        published_at=found["published_at"],
         spec_hash=found["spec_hash"],
         same_spec=found["spec_hash"] == spec.hash,
         unchanged=checked.rows["source"] == stands and same_classes,

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from kanon_sql.disclosure.risk import largest_at_risk
+from kanon_sql.spec import Count, Document, Positive, Share, in_json
 from kanon_sql.verbs.evidence.published import Published
 from kanon_sql.verbs.risk import RiskResult
 
@@ -22,7 +23,7 @@ EMA_THRESHOLD = 0.09
 
 
 @dataclass(frozen=True)
-class Records:
+class Records(Document):
     """The records of a release and their risk, for an attacker who knows that a person is in it.
 
     Attributes:
@@ -39,34 +40,39 @@ class Records:
 
     counted: Literal["rows", "persons"]
     proven: bool
-    classes: int | None
-    records: int | None
-    smallest: int | None
-    alone: int | None
-    at_risk: int | None
-    threshold: float = EMA_THRESHOLD
+    classes: Count | None
+    records: Count | None
+    smallest: Count | None
+    alone: Count | None
+    at_risk: Count | None
+    threshold: Share = EMA_THRESHOLD
 
     @property
-    def highest(self) -> float | None:
+    @in_json
+    def highest(self) -> Share | None:
         """The risk of the record that is easiest to find: one over the smallest class."""
         return 1 / self.smallest if self.smallest else None
 
     @property
-    def average(self) -> float | None:
+    @in_json
+    def average(self) -> Share | None:
         """Classes over records; None where that was not counted."""
         return self.classes / self.records if self.classes is not None and self.records else None
 
     @property
-    def average_at_most(self) -> float | None:
+    @in_json
+    def average_at_most(self) -> Share | None:
         """The average risk where it was counted; else what it cannot be above, which is the highest."""
         return self.highest if self.average is None else self.average
 
     @property
-    def size_needed(self) -> int:
+    @in_json
+    def size_needed(self) -> Positive:
         """The smallest class whose risk is not above the threshold: 12 for 0.09, since 1/11 is 0.0909."""
         return largest_at_risk(self.threshold) + 1
 
     @property
+    @in_json
     def highest_within(self) -> bool | None:
         """Whether the highest risk is at or below the threshold; None where that is not known."""
         if self.smallest is None:
@@ -74,6 +80,7 @@ class Records:
         return self._known(self.smallest >= self.size_needed)
 
     @property
+    @in_json
     def average_within(self) -> bool | None:
         """Whether the average risk is at or below the threshold; None where that is not known."""
         if self.smallest is None:
@@ -85,25 +92,6 @@ class Records:
     def _known(self, within: bool) -> bool | None:
         """An answer about rows says nothing good of persons; a bad one holds for them too."""
         return within if self.proven or not within else None
-
-    def to_dict(self) -> dict[str, object]:
-        """JSON-compatible."""
-        return {
-            "counted": self.counted,
-            "proven": self.proven,
-            "classes": self.classes,
-            "records": self.records,
-            "smallest": self.smallest,
-            "alone": self.alone,
-            "threshold": self.threshold,
-            "size_needed": self.size_needed,
-            "highest": self.highest,
-            "highest_within": self.highest_within,
-            "average": self.average,
-            "average_at_most": self.average_at_most,
-            "average_within": self.average_within,
-            "at_risk": self.at_risk,
-        }
 
 
 def records_of(measured: RiskResult, run: Published | None, unit: str | None) -> Records:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from kanon_sql.disclosure.risk import Estimate, JournalistRisk
 from kanon_sql.evaluate import ClassSizes
-from kanon_sql.spec import Printed
+from kanon_sql.spec import HIDDEN, Count, Document, Printed, Text
 from kanon_sql.verbs.evidence.dictionary import Entry
 from kanon_sql.verbs.evidence.opinion import NotMeasured, OfOpinion
 from kanon_sql.verbs.evidence.published import Published
@@ -16,30 +17,29 @@ from kanon_sql.verbs.evidence.safe_harbor import Listed
 from kanon_sql.verbs.evidence.standard import Clause
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes
 from kanon_sql.verbs.result import Cost, Warned
-from kanon_sql.verbs.risk import RiskResult
 
-__all__ = ["Asked", "Evidence", "Made"]
+__all__ = ["AgainstPopulation", "Asked", "Evidence", "Made"]
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Document):
     """When and by what the evidence was made.
 
     Attributes:
-        at: UTC.
+        at: when, UTC.
         version: of kanon_sql.
         engine: the database's name and version.
-        spec_hash: SHA-256 of the spec.
+        spec_hash: SHA-256 of the spec that the release was judged by.
     """
 
-    at: str
-    version: str
-    engine: str
-    spec_hash: str
+    at: Text
+    version: Text
+    engine: Text
+    spec_hash: Text
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(Document):
     """A requirement, and what the table reaches.
 
     Attributes:
@@ -47,39 +47,55 @@ class Asked:
         requirement: in words, with its thresholds.
         counted: what its classes were counted in: ``rows`` or ``persons``.
         achieved: what is reached, by name, as ``check`` or the run's manifest gives it.
-        violating_classes, violating_rows: of the table.
+        violating_classes: classes of the table that violate it.
+        violating_rows: the rows in them.
     """
 
-    name: str
-    requirement: str
+    name: Text
+    requirement: Text
     counted: Literal["rows", "persons"]
     achieved: Mapping[str, Any]
-    violating_classes: int
-    violating_rows: int
+    violating_classes: Count
+    violating_rows: Count
+
+
+@dataclass(frozen=True)
+class AgainstPopulation(JournalistRisk):
+    """The risk of the records against a population.
+
+    Attributes:
+        population: its table.
+    """
+
+    population: str | None
 
 
 @dataclass(frozen=True, repr=False)
-class Evidence(Printed):
+class Evidence(Printed, Document):
     """What a person who answers for a release can sign: what was measured, by what, and what was not.
 
     Attributes:
+        verb: what made it.
         verdict: ``pass`` when every requirement is met, in what it protects, and no attack that was run exposes any
             person beyond the requirements.
+        message: the verdict in a sentence.
         problems: why not, a sentence each.
         release: the table.
-        rows: rows in it.
+        rows: how many it has.
         made: when and by what.
         run: what the manifest of the table says; None where there is none.
         columns: the data dictionary.
         requirements: what was asked and what is reached.
         records: the risk of its records, with the threshold of EMA's guidance.
-        measured: the risk of the table's records as it is.
+        journalist: the risk against a population; None where none was named.
+        population_uniques: estimates of the records that are alone in the population; empty without a sampling
+            fraction.
         class_sizes: how many classes and rows there are, by the size of the class.
         attacks: those that were run, in words.
-        opinion: the three risks of WP216.
-        safe_harbor: the kinds of identifiers of HIPAA's Safe Harbor.
-        zip_codes: what was counted of ZIP codes.
-        clauses: the points of ISO/IEC 27559.
+        wp216: the three risks of WP216.
+        safe_harbor: the kinds of identifiers of HIPAA's Safe Harbor, and the columns whose names suggest them.
+        zip_codes: what was counted of ZIP codes against a population.
+        iso_27559: the points of ISO/IEC 27559:2022.
         not_measured: risks that this says nothing of.
         warnings: of the run that published the table, and of its check.
         notes: what else there is to know.
@@ -96,37 +112,41 @@ class Evidence(Printed):
         (0.1, False)
     """
 
+    verb: Literal["evidence"] = field(default="evidence", init=False)
     verdict: Literal["pass", "fail"]
-    problems: Sequence[str]
-    release: str
-    rows: int
+    message: Text = field(init=False)
+    problems: Sequence[Text]
+    release: Text
+    rows: Count
     made: Made
     run: Published | None
     columns: Sequence[Entry]
     requirements: Sequence[Asked]
     records: Records
-    measured: RiskResult
+    journalist: AgainstPopulation | None
+    population_uniques: Sequence[Estimate]
     class_sizes: Sequence[ClassSizes]
-    attacks: Sequence[str]
-    opinion: Sequence[OfOpinion]
+    attacks: Sequence[Text]
+    wp216: Sequence[OfOpinion]
     safe_harbor: Sequence[Listed]
     zip_codes: Sequence[ZipCodes]
-    clauses: Sequence[Clause]
+    iso_27559: Sequence[Clause]
     not_measured: Sequence[NotMeasured]
     warnings: Sequence[Warned]
     notes: Sequence[str]
     spec: Mapping[str, Any]
     cost: Cost
-    sql: Sequence[str] = field(default=(), repr=False)
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", self._in_a_sentence())
 
     @property
     def passed(self) -> bool:
         """Whether the verdict is ``pass``."""
         return self.verdict == "pass"
 
-    @property
-    def message(self) -> str:
-        """The verdict in a sentence."""
+    def _in_a_sentence(self) -> str:
         if self.problems:
             return "; ".join(self.problems)
         if not self.rows:
@@ -137,35 +157,3 @@ class Evidence(Printed):
             f"{self.release}: every requirement is met, and no attack that was run exposes any person beyond what the "
             "requirements allow"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object; its schema is ``evidence.schema.json``."""
-        journalist = self.measured.journalist
-        return {
-            "verb": "evidence",
-            "verdict": self.verdict,
-            "message": self.message,
-            "problems": list(self.problems),
-            "release": self.release,
-            "rows": self.rows,
-            "made": asdict(self.made),
-            "run": None if self.run is None else self.run.to_dict(),
-            "columns": [item.to_dict() for item in self.columns],
-            "requirements": [asdict(item) for item in self.requirements],
-            "records": self.records.to_dict(),
-            "journalist": None
-            if journalist is None
-            else {"population": self.measured.population, **asdict(journalist)},
-            "population_uniques": [item.to_dict() for item in self.measured.uniqueness["population"]],
-            "class_sizes": [dict(item) for item in self.class_sizes],
-            "attacks": list(self.attacks),
-            "wp216": [item.to_dict() for item in self.opinion],
-            "safe_harbor": [item.to_dict() for item in self.safe_harbor],
-            "zip_codes": [{**asdict(item), "within": item.within} for item in self.zip_codes],
-            "iso_27559": [asdict(item) for item in self.clauses],
-            "not_measured": [asdict(item) for item in self.not_measured],
-            "warnings": [item.to_dict() for item in self.warnings],
-            "notes": list(self.notes),
-            "spec": dict(self.spec),
-            "cost": self.cost.to_dict(),
-        }

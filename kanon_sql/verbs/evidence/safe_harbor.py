@@ -8,10 +8,10 @@ to identify a person, is about people and not about tables.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from kanon_sql.spec import QuasiIdentifier, Spec
+from kanon_sql.spec import Document, Keywords, QuasiIdentifier, Spec, Text, in_json
 from kanon_sql.verbs.evidence.dictionary import Entry
 from kanon_sql.verbs.evidence.zip_codes import MOST_PEOPLE, ZipCodes
 from kanon_sql.verbs.init.hipaa import KINDS, Kind, kind_of_words, words_of
@@ -29,7 +29,7 @@ _YEARS = ("year", "decade", "century")
 
 
 @dataclass(frozen=True)
-class Seen:
+class Seen(Document):
     """A column whose name suggests a kind of identifier.
 
     Attributes:
@@ -38,13 +38,13 @@ class Seen:
         why: in words.
     """
 
-    column: str
+    column: Text
     answer: Answer
-    why: str
+    why: Text
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Document):
     """A kind of identifier of the rule.
 
     Attributes:
@@ -54,22 +54,16 @@ class Listed:
         columns: those whose names suggest it.
     """
 
-    letter: str
-    what: str
+    letter: Annotated[str, Keywords(pattern="^[A-R]$")]
+    what: Text
     rule: str
     columns: Sequence[Seen]
 
     @property
+    @in_json
     def answer(self) -> Answer:
         """The worst answer of its columns."""
         return max((item.answer for item in self.columns), key=_ORDER.index, default="none seen")
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
-        return {
-            "letter": self.letter, "what": self.what, "rule": self.rule, "answer": self.answer,
-            "columns": [asdict(item) for item in self.columns],
-        }  # fmt: skip
 
 
 def safe_harbor(spec: Spec, entries: Sequence[Entry], zip_codes: Mapping[str, ZipCodes]) -> list[Listed]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kanon_sql.spec import Document, Text
 from kanon_sql.verbs.evidence.records import Records
 from kanon_sql.verbs.risk import RiskResult
 
@@ -16,7 +17,7 @@ __all__ = ["Clause", "clauses"]
 
 
 @dataclass(frozen=True)
-class Clause:
+class Clause(Document):
     """A point of the standard.
 
     Attributes:
@@ -25,8 +26,8 @@ class Clause:
         answer: what was measured; None where it is for people to answer.
     """
 
-    number: str
-    title: str
+    number: Text
+    title: Text
     answer: str | None
 
 

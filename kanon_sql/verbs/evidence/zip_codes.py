@@ -12,7 +12,7 @@ from kanon_sql.engines import Engine, Reporter, open_workspace, refuse_incomplet
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.hierarchies import exact_value
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Count, Document, Spec, Text, in_json, parse_table_name
 from kanon_sql.sql import Sql, identifier
 
 __all__ = ["MOST_PEOPLE", "ZipCodes", "ZipPopulation", "count_zip_codes"]
@@ -40,7 +40,7 @@ class ZipPopulation:
 
 
 @dataclass(frozen=True)
-class ZipCodes:
+class ZipCodes(Document):
     """What the labels of a column of ZIP codes tell.
 
     Attributes:
@@ -50,21 +50,23 @@ class ZipCodes:
         areas: different areas that labels name.
         hidden_rows: rows that name none.
         finer_rows: rows of labels with more than three digits.
-        small_areas: areas of up to three digits with 20,000 people or fewer, and ``small_rows``, the rows in them.
+        small_areas: areas of up to three digits with 20,000 people or fewer.
+        small_rows: the rows in them.
         unknown_areas: those of them where the population table has no person at all.
     """
 
-    column: str
-    population: str
-    rows: int
-    areas: int
-    hidden_rows: int
-    finer_rows: int
-    small_areas: int
-    small_rows: int
-    unknown_areas: int
+    column: Text
+    population: Text
+    rows: Count
+    areas: Count
+    hidden_rows: Count
+    finer_rows: Count
+    small_areas: Count
+    small_rows: Count
+    unknown_areas: Count
 
     @property
+    @in_json
     def within(self) -> bool:
         """Whether every row is as the rule allows."""
         return not self.finer_rows and not self.small_rows

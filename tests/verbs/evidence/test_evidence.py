@@ -47,7 +47,7 @@ def of_sizes(*sizes: int) -> list[tuple[str, str, str]]:
 
 def finding(found: Evidence, name: str) -> Any:
     """What one attack found."""
-    (one,) = (item for part in found.opinion for item in part.findings if item.measured_by == f"audit: {name}")
+    (one,) = (item for part in found.wp216 for item in part.findings if item.measured_by == f"audit: {name}")
     return one
 
 
@@ -165,7 +165,7 @@ def test_persons_are_those_whom_the_run_counted(database: Database) -> None:
     assert found.records.average is None
     assert found.records.average_at_most == pytest.approx(1 / 3)
     assert found.records.average_within is None
-    assert found.measured.prosecutor.highest == 1 / 12
+    assert kanon_sql.risk(database.engine, spec, "released", count_rows=True).prosecutor.highest == 1 / 12
     assert [item.counted for item in found.requirements] == ["persons"]
     assert "at most 0.3333" in kanon_sql.evidence_report(found)
 
@@ -305,7 +305,7 @@ def test_a_sampled_external_table_gets_an_interval_and_nothing_else_does(databas
     linked = finding(found, "linking with voters")
     assert (linked.examined, linked.exposed) == (4, 1)
     assert linked.interval == exact_interval(1, 4)
-    others = [item.interval for part in found.opinion for item in part.findings if item is not linked]
+    others = [item.interval for part in found.wp216 for item in part.findings if item is not linked]
     assert len(others) >= 5
     assert others == [None] * len(others)
     everybody = kanon_sql.evidence(database.engine, spec_of(), **asked)
@@ -324,7 +324,7 @@ def test_every_attack_and_every_requirement_has_its_words() -> None:
 def test_what_was_not_run_is_listed_under_its_risk(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     found = kanon_sql.evidence(database.engine, spec_of())
-    missing = {part.threat: {item.what for item in part.not_measured} for part in found.opinion}
+    missing = {part.threat: {item.what for item in part.not_measured} for part in found.wp216}
     assert {"linking", "complementary", "views"} <= missing["linkability"]
     assert {"minimality", "definetti", "composition"} <= missing["inference"]
     assert {"downcoding", "mapping"} <= missing["singling_out"]
@@ -337,7 +337,7 @@ def test_attacks_on_request_are_run_besides_the_others(database: Database) -> No
     found = kanon_sql.evidence(database.engine, spec_of(), attacks=["definetti"])
     assert finding(found, "definetti of s").estimate
     assert finding(found, "homogeneity of s").examined == 8
-    assert not any(item.what == "definetti" for part in found.opinion for item in part.not_measured)
+    assert not any(item.what == "definetti" for part in found.wp216 for item in part.not_measured)
     with pytest.raises(SpecError, match="'homogeneity' is not an attack that runs on request"):
         kanon_sql.evidence(database.engine, spec_of(), attacks=["homogeneity"])
 
@@ -346,8 +346,8 @@ def test_a_population_gives_the_journalists_risk(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     database.table("everybody", ["q0", "q1"], [row[:2] for row in of_sizes(8, 20)])
     found = kanon_sql.evidence(database.engine, spec_of(), population="everybody", sampling_fraction=0.5)
-    assert found.measured.journalist is not None
-    assert found.measured.journalist.highest == 1 / 8
+    assert found.journalist is not None
+    assert found.journalist.highest == 1 / 8
     assert not any(item.what == "the risk against a population" for item in found.not_measured)
     text = kanon_sql.evidence_report(found)
     assert "maximum risk against everybody" in text
@@ -358,7 +358,7 @@ def test_a_population_gives_the_journalists_risk(database: Database) -> None:
 def test_the_standard_is_answered_by_measurements_or_by_people(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     found = kanon_sql.evidence(database.engine, spec_of())
-    answers = {item.number: item.answer for item in found.clauses}
+    answers = {item.number: item.answer for item in found.iso_27559}
     assert answers["7.3.2"] == "maximum 0.25, average 0.25, by rows"
     assert answers["7.3.4"] == "2-anonymity"
     assert answers["8.2.3"] is not None

@@ -181,7 +181,7 @@ def test_an_attack_that_somebody_adds_is_told_apart(tmp_path: Path) -> None:
     finally:
         unregister("telling")
         remove_template_directory(tmp_path)
-    (others,) = (part for part in found.opinion if part.threat == "other")
+    (others,) = (part for part in found.wp216 if part.threat == "other")
     assert [item.measured_by for item in others.findings] == ["audit: telling of diagnosis"]
     assert "Residual risk: other attacks" in kanon_sql.evidence_report(found)
 
