@@ -58,15 +58,17 @@ def doctor_text(result: DoctorResult, origins: Mapping[str, str]) -> RenderableT
         *([] if not origins else section("Set", facts([(name, shown(where)) for name, where in origins.items()]))),
         *section("Connection", checks),
         *section("Verbs", verbs),
-        *([] if result.obstacles is None else section("Spec", _hindered(result.obstacles))),
+        *([] if result.obstacles is None else section("Spec", _hindered(result.obstacles, result.not_asked))),
     )
 
 
-def _hindered(obstacles: Mapping[str, Sequence[str]]) -> RenderableType:
+def _hindered(obstacles: Mapping[str, Sequence[str]], not_asked: Mapping[str, str]) -> RenderableType:
     """What of a spec stands in the way of each verb."""
     table = Table.grid(padding=(0, 2))
     for verb, reasons in obstacles.items():
         table.add_row(_yes(not reasons), Text(verb), Text("\n".join(map(shown, reasons)), "dim"))
+    for verb, why in not_asked.items():
+        table.add_row(Text("-", "dim"), Text(verb), Text(why, "dim"))
     return table
 
 

@@ -14,8 +14,7 @@ from kanon_sql.recode import Kept, Recoded, applied
 from kanon_sql.release import (
     comparable_releases,
     kept_recoding,
-    refuse_foreign_release,
-    refuse_growing,
+    refuse_other_release,
 )
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
@@ -80,7 +79,7 @@ def apply(
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)
-            refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
+            refuse_other_release(workspace, own)
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
             result, _ = Publication(AppliedRelease, run, options, earlier, applied=kept).released(found)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import KanonError
+from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.dbt import ADAPTERS
@@ -20,7 +21,7 @@ from kanon_sql.verbs.preflight import obstacles
 from kanon_sql.verbs.sqlmesh import DIALECTS
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
 
 __all__ = ["Check", "DoctorResult", "VerbCheck", "doctor"]
 
@@ -31,6 +32,7 @@ _OF_KIND = {
         "check": "check",
         "release apply": "apply",
         "release refresh": "refresh",
+        "release certify": "certify",
         "pipeline render": "render",
         "pipeline dbt": "dbt",
         "pipeline sqlmesh": "sqlmesh",
@@ -80,6 +82,7 @@ class DoctorResult:
         verbs: what would work.
         obstacles: verb -> what of the spec that was given stands in its way, for those that take one of its kind; None
             without a spec.
+        not_asked: verb -> why the spec does not ask for it, for those of its kind of which it says nothing.
     """
 
     database: str
@@ -89,11 +92,14 @@ class DoctorResult:
     checks: tuple[Check, ...]
     verbs: tuple[VerbCheck, ...]
     obstacles: Mapping[str, tuple[str, ...]] | None = None
+    not_asked: Mapping[str, str] = field(default_factory=dict)
 
     def works(self, verb: str) -> bool:
         """Whether a verb would work here, with the spec that was given."""
         hindered = self.obstacles is not None and bool(self.obstacles.get(verb))
-        return not hindered and any(item.works for item in self.verbs if item.name == verb)
+        return (
+            not hindered and verb not in self.not_asked and any(item.works for item in self.verbs if item.name == verb)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object."""
@@ -106,6 +112,7 @@ class DoctorResult:
             "checks": {item.key: {"ok": item.ok, "detail": item.detail} for item in self.checks},
             "verbs": {item.name: {"works": item.works, "needs": item.needs} for item in self.verbs},
             "obstacles": None if self.obstacles is None else {verb: list(why) for verb, why in self.obstacles.items()},
+            "not_asked": dict(self.not_asked),
         }
 
 
@@ -175,13 +182,24 @@ def doctor(
             for name in ("release refresh", "publish positions", "publish perturbed")
         ),
     )
-    hindered = None
+    hindered, not_asked = None, {}
     if spec is not None:
+        not_asked = _not_asked(spec)
         hindered = {
             verb: tuple(dict.fromkeys(item.message for item in obstacles(engine, spec, rules)))
             for verb, rules in _OF_KIND[spec.kind].items()
+            if verb not in not_asked
         }
-    return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs, hindered)
+    return DoctorResult(
+        engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs, hindered, not_asked
+    )
+
+
+def _not_asked(spec: Spec | TableSpec | CloakSpec | PerturbSpec) -> dict[str, str]:
+    """Verbs that only a part of the specs of a kind is for, where this spec is not among them."""
+    if isinstance(spec, Spec) and spec.state is None:
+        return {"release refresh": "not asked for: the spec has no state, so the release does not grow"}
+    return {}
 
 
 def _exact_text(workspace: Workspace) -> Check:

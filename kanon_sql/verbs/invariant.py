@@ -19,7 +19,7 @@ from kanon_sql.release import (
     invariant_release,
     publish,
     publish_history,
-    refuse_foreign_release,
+    refuse_other_release,
 )
 from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
 from kanon_sql.sql import Relation
@@ -91,7 +91,7 @@ def invariantly_released(
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
         with engine.transaction():
-            refuse_foreign_release(workspace, spec)
+            refuse_other_release(workspace, spec)
             history = history_of(workspace, spec, requirement, columns)
         run = _Run(workspace, spec, requirement, columns, history, opened)
         found = invariant_classes(workspace, spec, requirement, columns, None if history is None else history.past)

@@ -23,7 +23,7 @@ from kanon_sql.parties import (
     searched_vertically,
     vertical_obstacles,
 )
-from kanon_sql.release import refuse_foreign_release
+from kanon_sql.release import refuse_other_release
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.manifest_builder import manifest_frame
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
@@ -126,7 +126,7 @@ def anonymize_parties(
     with _running(engines, spec, timeout, places) as runs:
         for engine in places:
             with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
-                refuse_foreign_release(workspace, spec)
+                refuse_other_release(workspace, spec)
         with _searched(engines, spec, split, key, progress) as found:
             result = _with_read_notes(result_of("anonymize", found, _names(engines), split), runs)
             if result.passed and isinstance(found, Horizontal):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines import Engine
@@ -66,6 +67,7 @@ class Options:
         deleted: a table or query of rows that have left.
         batch: a name for these rows.
         verify_all: examine the whole release afterwards.
+        directory: where a certificate is to be written.
     """
 
     explain: bool = False
@@ -86,6 +88,7 @@ class Options:
     deleted: str | None = None
     batch: str | None = None
     verify_all: bool = False
+    directory: Path | None = None
 
     @property
     def counted(self) -> bool | Literal["distributions"]:
@@ -472,6 +475,43 @@ def _increments(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstac
         )
 
 
+def _certified(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """What cannot be certified, or not here."""
+    if spec.release_file is not None:
+        yield from file_release_obstacles(spec, "certify")
+    elif spec.release is None:
+        yield Obstacle("release: missing; certify needs a release that anonymize has published", SpecError)
+    for requirement in (spec.differential_privacy, spec.m_invariance):
+        if requirement is not None:
+            yield Obstacle(
+                f"privacy: {requirement.name} is a property of the mechanism, which a release does not show, so there "
+                "is nothing to certify; use the manifest of the run"
+            )
+    if spec.steps is not None and spec.steps.sample is not None:
+        yield Obstacle(
+            "steps.sample: a secret decides the sample, and a certificate would have to contain it; save the sample "
+            "as a table, and certify a release of that table"
+        )
+    if engine.scratch.mode != "temp":
+        yield Obstacle(
+            f"certify needs temporary tables, which {engine.label} does not have here ({engine.scratch.reason}); use "
+            "--set scratch=temp, or another engine"
+        )
+
+
+def _directory(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """A directory that holds something else than a certificate."""
+    directory = options.directory
+    if directory is None:
+        return
+    if directory.exists() and not directory.is_dir():
+        yield Obstacle(f"{directory}: it is a file; expected a directory to write", SpecError)
+    elif directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
+        yield Obstacle(
+            f"{directory}: it holds other files than a certificate; give a new or empty directory", SpecError
+        )
+
+
 # --- Positions and perturbed rows ---------------------------------------------------------------
 
 
@@ -613,6 +653,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "check": (_looked_at, _target, _records),
     "apply": (_other_rows, _names, _read, _sampled, _written("apply"), _ledger),
     "refresh": (_increments, _names, _read, _sampled, _written("refresh"), _state),
+    "certify": (_certified, _directory),
     "tabulate": (_names, _read, _sampled, _rounded, _published("publishing a table")),
     "cloak": (_compared, _names, _read, _published("publishing a release"), _cells),
     "perturb": (_names, _read, _masked, _published("publishing rows"), _masks),

@@ -24,7 +24,7 @@ from kanon_sql.release import (
     lattice_to_choose_from,
     operating_system,
     publish,
-    refuse_foreign_release,
+    refuse_other_release,
     refuse_spent,
     sampling_for,
     score_for,
@@ -111,7 +111,7 @@ def privately_released(
     )
     engine = opened.engine
     with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
-        refuse_foreign_release(workspace, spec)
+        refuse_other_release(workspace, spec)
         entries = refuse_spent(workspace, spec, requirement)
     least = sampling.k if requirement.search is None else expected_size(sampling)
     counted = _with_classes_of(spec, least)

@@ -298,15 +298,28 @@ def test_doctor_lists_what_of_a_spec_stands_in_the_way_of_each_verb(clinic: Path
         encoding="utf-8",
     )
     result = run("doctor", "local.yml", "-d", "clinic.duckdb", "--format", "json")
+    assert result.exit_code == 0
     found = json.loads(result.stdout)["obstacles"]
-    assert list(found) == ["plan", "anonymize", "check", "release apply", "release refresh", "pipeline render",
+    assert list(found) == ["plan", "anonymize", "check", "release apply", "release certify", "pipeline render",
                            "pipeline dbt", "pipeline sqlmesh"]  # fmt: skip
-    assert found["plan"] == found["anonymize"] == []
-    assert found["release refresh"][0].startswith("state: missing")
+    assert found["plan"] == found["anonymize"] == found["release certify"] == []
+    assert list(json.loads(result.stdout)["not_asked"]) == ["release refresh"]
     assert found["pipeline dbt"][0].startswith("dbt: its models apply one level per column")
     shown = run("doctor", "local.yml", "-d", "clinic.duckdb").stdout
     assert "Spec" in shown
     assert re.search(r"no +pipeline dbt +dbt: its models apply", shown)
+    assert re.search(r"- +release refresh +not asked for: the spec has no state", shown)
+    private = (
+        "privacy: [differential_privacy: {epsilon: 1.0, delta: 0.01, generalization: {age: 1}}]\nledger: releases\n"
+    )
+    (clinic / "private.yml").write_text(
+        f"version: 1\nsource: visits\nrelease: out\nquasi_identifiers: {{age: {{intervals: [10]}}}}\n{private}", "utf-8"
+    )
+    of_private = json.loads(run("doctor", "private.yml", "-d", "clinic.duckdb", "--format", "json").stdout)["obstacles"]
+    assert of_private["release certify"] == [
+        "privacy: differential_privacy is a property of the mechanism, which a release does not show, so there is "
+        "nothing to certify; use the manifest of the run"
+    ]
     assert json.loads(run("doctor", "-d", "clinic.duckdb", "--format", "json").stdout)["obstacles"] is None
 
 

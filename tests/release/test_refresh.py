@@ -403,6 +403,18 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
             kanon_sql.anonymize(engine, spec(**changes))
     with pytest.raises(SpecError, match="leave the state out"):
         kanon_sql.apply(engine, spec(), "learned")
+    private = {"differential_privacy": {"epsilon": 1.0, "delta": 0.01, "generalization": {"zip": 1}}}
+    invariant = {"m_invariance": {"attribute": "disease", "m": 2, "history": "sequence"}}
+    others = {"state": None, "increments": None, "suppression": {}, "quasi_identifiers": {"zip": {"prefix": [2, 1]}}}
+    for changes in (
+        {"privacy": [private], "sensitive": [], "ledger": "releases"},
+        {"privacy": [invariant], "unit": "day"},
+    ):
+        with pytest.raises(SpecError, match="grows already: kanon-sql release refresh adds new rows"):
+            kanon_sql.anonymize(engine, spec(**others, **changes))
+    parties = [engine, kanon_sql.connect(duckdb.connect())]
+    with pytest.raises(SpecError, match="grows already"):
+        kanon_sql.anonymize_parties(parties, spec(**others, search={"metric": "height"}))
     with pytest.raises(SpecError, match="the source has no column 'when'"):
         kanon_sql.anonymize(engine, spec(release="other_release", increments={"watermark": "when"}))
     with pytest.raises(SpecError, match="is of type VARCHAR; expected whole numbers"):

@@ -18,7 +18,7 @@ from kanon_sql.engines import (
     session_statements,
     write_private,
 )
-from kanon_sql.errors import Obstacle, SpecError, refuse
+from kanon_sql.errors import SpecError, refuse
 from kanon_sql.frequency import open_table, source_columns, source_of
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.release import published_manifest
@@ -34,7 +34,7 @@ from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
-from kanon_sql.verbs.preflight import file_release_obstacles
+from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.run import refuse_perturbed
 from kanon_sql.verbs.year import as_published
@@ -96,7 +96,7 @@ def certify(
     """
     started = time.perf_counter()
     directory = Path(out)
-    refuse(_obstacles(engine, spec, directory))
+    refuse(obstacles(engine, spec, "certify", Options(directory=directory)))
     signer = None if sign is None else Signer(Path(sign))
     with engine.run(Deadline(timeout)) as meter:
         assert spec.release is not None
@@ -138,36 +138,6 @@ def certify(
     text = as_json(content)
     _write(directory, files, text, signer)
     return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), cost)
-
-
-def _obstacles(engine: Engine, spec: Spec, directory: Path) -> Iterator[Obstacle]:
-    """What cannot be certified, or not here."""
-    if spec.release_file is not None:
-        yield from file_release_obstacles(spec, "certify")
-    elif spec.release is None:
-        yield Obstacle("release: missing; certify needs a release that anonymize has published", SpecError)
-    for requirement in (spec.differential_privacy, spec.m_invariance):
-        if requirement is not None:
-            yield Obstacle(
-                f"privacy: {requirement.name} is a property of the mechanism, which a release does not show, so there "
-                "is nothing to certify; use the manifest of the run"
-            )
-    if spec.steps is not None and spec.steps.sample is not None:
-        yield Obstacle(
-            "steps.sample: a secret decides the sample, and a certificate would have to contain it; save the sample "
-            "as a table, and certify a release of that table"
-        )
-    if engine.scratch.mode != "temp":
-        yield Obstacle(
-            f"certify needs temporary tables, which {engine.label} does not have here ({engine.scratch.reason}); use "
-            "--set scratch=temp, or another engine"
-        )
-    if directory.exists() and not directory.is_dir():
-        yield Obstacle(f"{directory}: it is a file; expected a directory to write", SpecError)
-    elif directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
-        yield Obstacle(
-            f"{directory}: it holds other files than a certificate; give a new or empty directory", SpecError
-        )
 
 
 def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
