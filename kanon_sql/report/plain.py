@@ -6,10 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from kanon_sql.report.layout import plain
-from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
 
 if TYPE_CHECKING:
     from kanon_sql.spec import Printed
@@ -23,17 +21,20 @@ _TEXTS = {
     "Check": "text.result_text",
     "CleanResult": "maintenance.clean_text",
     "CloakResult": "positions.cloaking_text",
+    "CloakSpec": "spec.spec_text",
     "Comparison": "comparison.comparison_text",
     "Estimated": "maintenance.estimate_text",
     "HierarchyResult": "hierarchy.hierarchy_text",
     "LedgerResult": "ledger.ledger_text",
     "PartiesResult": "parties.parties_text",
+    "PerturbSpec": "spec.spec_text",
     "Perturbation": "perturbation.perturbation_text",
     "Plan": "text.result_text",
     "RefreshedRelease": "text.result_text",
     "Release": "text.result_text",
     "RiskResult": "risk.risk_text",
     "Spec": "spec.spec_text",
+    "TableSpec": "spec.spec_text",
     "Tabulation": "tables.tabulation_text",
 }
 """Which function shows a result. Its module is imported when it is needed, so that a verb loads its own alone."""
@@ -43,12 +44,9 @@ def text_of(result: Printed, **options: Any) -> RenderableType:
     """A result or a spec as text for a terminal.
 
     Args:
-        result: what to show. Of a spec of a release it is what it asks for; other specs are shown as YAML, without
-            passwords and literals of SQL.
+        result: what to show. Of a spec it is what it asks for, without passwords and literals of SQL.
         options: what the result's own text takes besides, as ``all_minimal``.
     """
-    if isinstance(result, TableSpec | PerturbSpec | CloakSpec):
-        return Text(result.to_yaml())
     module, name = _TEXTS[type(result).__name__].split(".")
     shown: RenderableType = getattr(import_module(f"kanon_sql.report.{module}"), name)(result, **options)
     return shown

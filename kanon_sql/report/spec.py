@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import RenderableType
 
@@ -10,23 +11,33 @@ from kanon_sql.models import label_of
 from kanon_sql.report.html import listed
 from kanon_sql.report.layout import facts
 from kanon_sql.report.words import plural
-from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, Suppression, TableSpec, format_table_name
 
 __all__ = ["spec_text"]
 
+AnySpec = Spec | TableSpec | PerturbSpec | CloakSpec
 
-def spec_text(spec: Spec) -> RenderableType:
-    """The source, the columns, the requirements, what may be suppressed, the recoding and the release.
+
+def spec_text(spec: AnySpec) -> RenderableType:
+    """The source, the columns, what must hold, how it is reached, and the release.
 
     Args:
-        spec: what to show; :meth:`kanon_sql.Spec.to_yaml` has all of it.
+        spec: what to show; its ``to_yaml`` has all of it.
     """
-    return facts(_facts(spec))
-
-
-def _facts(spec: Spec) -> Iterator[tuple[str, str]]:
     given = spec.redacted()
-    yield "source", _source(spec, given["source"])
+    if isinstance(spec, TableSpec):
+        own = _of_table(spec, given)
+    elif isinstance(spec, PerturbSpec):
+        own = _of_perturbed(spec, given)
+    elif isinstance(spec, CloakSpec):
+        own = _of_positions(spec, given)
+    else:
+        own = _of_release(spec, given)
+    release = spec.shown if isinstance(spec, Spec) else spec.release and format_table_name(spec.release)
+    return facts([("source", _source(spec, given["source"])), *own, ("release", release or "none is named")])
+
+
+def _of_release(spec: Spec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if spec.unit is not None:
         yield "persons", spec.unit
     for place, (name, column) in enumerate(given["quasi_identifiers"].items()):
@@ -35,13 +46,59 @@ def _facts(spec: Spec) -> Iterator[tuple[str, str]]:
         if names:
             yield label, ", ".join(names)
     yield "requirements", ", ".join(map(label_of, spec.privacy)) or "none"
-    yield "suppression", _suppression(spec)
+    yield "suppression", _suppression(spec.suppression)
     if spec.differential_privacy is None and spec.m_invariance is None:  # which choose levels and classes themselves
         yield "recoding", _recoding(spec)
-    yield "release", spec.shown or "none is named"
 
 
-def _source(spec: Spec, given: object) -> str:
+def _of_table(spec: TableSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if spec.unit is not None:
+        yield "persons", spec.unit
+    counted = spec.count or ("rows" if spec.unit is None else "persons")
+    yield "cells", f"numbers of {counted}" if spec.measure is None else f"sums of {spec.measure}"
+    if spec.weight is not None:
+        yield "weights", spec.weight
+    yield from _by_name("dimensions", given["dimensions"], "each value")
+    yield "sensitive cells", _written(given["rules"])
+    yield "protection", _written(given["protection"])
+
+
+def _of_perturbed(spec: PerturbSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "key", spec.key
+    yield from _by_name("perturbed", given["perturb"], "")
+    if spec.keep:
+        yield "kept", ", ".join(spec.keep)
+
+
+def _of_positions(spec: CloakSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "persons", spec.unit
+    yield "position", _written(given["position"])
+    if given["time"] is not None:
+        yield "time", _written(given["time"])
+    yield "requirements", f"k: {_written(given['k'])}, among the persons {spec.anonymity_set}"
+    yield "suppression", _suppression(spec.suppression)
+    if spec.keep:
+        yield "kept", ", ".join(spec.keep)
+
+
+def _by_name(label: str, parts: Mapping[str, Any], otherwise: str) -> Iterator[tuple[str, str]]:
+    """A line for each column."""
+    for place, (name, own) in enumerate(parts.items()):
+        yield "" if place else label, f"{name}: {_written(own) or otherwise}"
+
+
+def _written(value: Any) -> str:
+    """A part of a spec on one line, without what it leaves empty."""
+    if isinstance(value, Mapping):
+        return ", ".join(
+            key.replace("_", " ") if item is True else f"{key.replace('_', ' ')} {_written(item)}"
+            for key, item in value.items()
+            if item is not None and item is not False and item not in ({}, []) and key != "sha256"
+        )
+    return " ".join(map(_written, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _source(spec: AnySpec, given: object) -> str:
     """A table by its name; a query or a file without what is not for others to read."""
     if spec.source.table is not None:
         return format_table_name(spec.source.table)
@@ -57,9 +114,8 @@ def _recoding(spec: Spec) -> str:
     return f"{spec.recoding.label}, {spec.search.algorithm} search for the lowest {spec.search.metric_label}"
 
 
-def _suppression(spec: Spec) -> str:
+def _suppression(asked: Suppression) -> str:
     """The most rows, and what becomes of them."""
-    asked = spec.suppression
     if asked.max_rows:
         most = f"at most {plural(asked.max_rows, 'row')}"
     elif asked.max_share:

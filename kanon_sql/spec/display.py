@@ -50,7 +50,7 @@ class Printed:
 
     def __repr__(self) -> str:
         """Its kind, and its verdict where it has one."""
-        values = (getattr(self, name, None) for name in ("verb", "verdict", "message"))
+        values = (getattr(self, name, None) for name in ("verdict", "message"))
         return f"<{': '.join([type(self).__name__, *map(str, filter(None, values))])}>"
 
 

@@ -111,11 +111,69 @@ def test_a_printed_spec_says_what_it_asks_for() -> None:
     assert "search for" not in changed
 
 
+OTHERS: dict[str, tuple[Any, dict[str, str]]] = {
+    "table": (
+        kanon_sql.TableSpec.from_dict(
+            {
+                "version": 1, "kind": "table", "source": "visits", "unit": "person", "measure": "cost",
+                "release": "cells",
+                "dimensions": {"town": {"hierarchy": {"tree": {"north": ["Kiel"], "south": ["Ulm"]}}}, "sex": None},
+                "rules": {"threshold": 5, "dominance": {"n": 2, "k": 80}},
+            }
+        ),
+        {
+            "source": "visits", "persons": "person", "cells": "sums of cost",
+            "dimensions": "town: hierarchy tree levels 2, values 2, levels 0, total", "sex:": "levels 0, total",
+            "sensitive": "cells  threshold 5, dominance n 2, k 80", "protection": "method suppression, percent 20",
+            "release": "cells",
+        },
+    ),
+    "perturbed": (
+        kanon_sql.PerturbSpec.from_dict(
+            {
+                "version": 1, "kind": "perturbed", "source": {"query": "SELECT * FROM visits WHERE name = 'Smith'"},
+                "key": "id", "perturb": {"age": {"rank_swap": 0.1}, "diagnosis": {"pram": 0.8}}, "keep": ["zip"],
+            }
+        ),
+        {
+            "source": "query: SELECT * FROM visits WHERE name = ?", "key": "id",
+            "perturbed": "age: rank swap share 0.1",
+            "diagnosis:": "pram retain 0.8, invariant", "kept": "zip", "release": "none is named",
+        },
+    ),
+    "positions": (
+        kanon_sql.CloakSpec.from_dict(
+            {
+                "version": 1, "kind": "positions", "source": "visits", "unit": "id",
+                "k": {"column": "wanted", "default": 5},
+                "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
+                "time": {"column": "at", "widths": [60, 1440]}, "suppression": {"max_share": 0.1},
+            }
+        ),
+        {
+            "source": "visits", "persons": "id",
+            "position": "columns x y, bounds 0 0 8 8, depth 3, coarsest 0, outside refuse",
+            "time": "column at, widths 60 1440, origin 0",
+            "requirements": "k: column wanted, default 5, among the persons released",
+            "suppression": "at most 10 % of the rows, left out", "release": "none is named",
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_printed_spec_of_another_kind_says_what_it_asks_for(kind: str) -> None:
+    spec, expected = OTHERS[kind]
+    assert dict(line.split(None, 1) for line in str(spec).splitlines()) == expected
+    assert not {"Smith", "Kiel", "Ulm"} & set(re.findall(r"\w+", str(spec)))
+    assert len(spec.to_yaml().splitlines()) > len(str(spec).splitlines())
+
+
 def test_a_short_form_has_the_verdict(clinic: Path) -> None:
     spec = kanon_sql.Spec.load(clinic / "spec.yml")
     with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:
         found = kanon_sql.plan(db, spec)
-        assert repr(found) == f"<Plan: plan: pass: {found.message}>"
+        assert repr(found) == f"<Plan: pass: {found.message}>"
 
 
 def test_an_engine_says_what_it_is_connected_to_and_asks_nothing(clinic: Path) -> None:
