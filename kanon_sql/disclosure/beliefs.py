@@ -114,9 +114,9 @@ def beliefs_of(
     (shared,) = workspace.row("disclosure/beliefs/shared", keys=keys, behind=behind)
     if shared:
         raise UnsupportedError(
-            f"{background.label}: several classes stand for one person (masked rows, or labels of different levels "
-            "side by side), and the theorem is about a person whose class is known; drop suppressed rows, do not mask "
-            "them"
+            f"{background.label}: several classes stand for one person (masked rows, or labels of different "
+            "levels side by side), and the theorem assumes that the person's class is known; drop suppressed "
+            "rows, do not mask them"
         )
     counts = _counted(workspace, table, columns, named, names, "the table", "counted_table")
     made_of = {"joint": joint, "behind": behind}
@@ -161,7 +161,10 @@ def _summed(
     refuse_incomplete(name, row[0], persons, "persons")
     people, exposed, impossible, unmatched, unknown = (int(value or 0) for value in row[:-1])
     notes = [
-        f"{shown} is believed: it is what the attacker of {background.attribute} knows, and others know other things"
+        (
+            f"{shown} is taken to be what the attacker knows of {background.attribute}; an attacker with other "
+            "knowledge is not covered"
+        )
     ]
     if impossible:
         notes.append(f"{impossible:,} classes hold a value that {shown} calls impossible there: they violate")
@@ -210,11 +213,11 @@ def _known(
         )
         if unusable:
             raise SpecError(
-                f"{shown}: {unusable:,} weights ({weighed}) are missing, negative or not finite; leave them out"
+                f"{shown}: {unusable:,} weights ({weighed}) are missing, negative or not finite; leave these rows out"
             )
         if not positive:
             raise SpecError(
-                f"{shown}: no weight ({weighed}) is above 0, so it is no distribution; expected positive numbers"
+                f"{shown}: no weight ({weighed}) is above 0, so this is not a distribution; expected positive numbers"
             )
     target = workspace.table("background")
     values = [exact_value(own[name], "checked") for name in named]

@@ -39,7 +39,7 @@ __all__ = [
 NO_SPACE = "no space is left on the disk that it writes to; free some, and run again"
 """What is said of a database whose disk is full; its own text may name values."""
 
-NO_MEMORY = "it ran out of memory; allow it more, or let less run beside this, and run again"
+NO_MEMORY = "it ran out of memory; raise its limit, or run fewer queries at the same time, and run again"
 """What is said of a database that got no more memory."""
 
 DROP = "engines/scratch/drop"

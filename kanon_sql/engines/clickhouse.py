@@ -115,7 +115,9 @@ class ClickHouseEngine(SessionEngine):
     ) -> None:
         super().__init__(label or _label(client), read_only=read_only, scratch=scratch)
         if read_only and not owned and hasattr(client, "path"):
-            raise UnsupportedError("an open chDB client cannot be made read-only for a while; give its URL instead")
+            raise UnsupportedError(
+                "kanon_sql cannot make an open chDB client read-only for one command; give its URL instead"
+            )
         self.dialect = dialect_named("clickhouse")
         self._client = client
         self._owned = owned
@@ -177,14 +179,15 @@ class ClickHouseEngine(SessionEngine):
             if code not in (_READ_ONLY, 115, 452) and "readonly" not in str(error):
                 raise
             raise UnsupportedError(
-                "ClickHouse: this user may not change the settings that exact answers need (such as join_use_nulls), "
-                "or the server is too old to have them; let a read-only user have readonly = 2, not 1"
+                "ClickHouse: this user may not change the settings that exact answers need (such as "
+                "join_use_nulls), or the server is too old to have them; give a read-only user readonly = 2 "
+                "instead of 1, or upgrade the server"
             ) from None
         different = sorted(set(SETTINGS.items()) - set(rows))
         if different:
             raise UnsupportedError(
-                f"ClickHouse: the settings {', '.join(name for name, _ in different)} do not hold what exact answers "
-                "need; remove the constraints on them"
+                f"ClickHouse: the settings {', '.join((name for name, _ in different))} do not have the values "
+                "that exact answers need; remove the constraints on these settings"
             )
 
     def refuse_shadowed_functions(self) -> None:
@@ -197,8 +200,8 @@ class ClickHouseEngine(SessionEngine):
         hiding = sorted(name for name in made if _COMBINED.sub("", name).lower() in own or name.lower() in own)
         if hiding:
             raise UnsupportedError(
-                f"clickhouse: there are functions of users' under names of ClickHouse's own ({', '.join(hiding[:5])}), "
-                "which would be called in their place; drop them, or give them other names"
+                "clickhouse: user-defined functions have the names of ClickHouse's own "
+                f"({', '.join(hiding[:5])}), and would be called in their place; drop or rename them"
             )
 
     def _set_session(self, limit: float | None = None) -> None:
@@ -307,7 +310,7 @@ class ClickHouseEngine(SessionEngine):
         ((engine, temporary, views, forgets),) = self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)
         shown_text = [] if str(engine) in _STORING else [NO_TABLE]
         shown_text += ["is a temporary table, which vanishes with the session"] if temporary else []
-        shown_text += ["has materialized views, which are run with each row that is written"] if views else []
+        shown_text += ["has materialized views, which run for every row that is written"] if views else []
         shown_text += ["has columns or rows that are not stored as they are written"] if forgets else []
         return [*shown_text, *(["has row policies"] if self._has_policies(database, name) else [])]
 
@@ -338,10 +341,10 @@ class ClickHouseEngine(SessionEngine):
         place = parts[:-1] or (str(self._database),)
         if self._find_scratch().mode == "inline":
             raise SpecError(
-                f"release: {who} {self.dialect.relation(place)}, where the table would stand before it is verified, "
-                "and this connection can make no temporary table for it. Give the database's URL, or a client with a "
-                "session_id, as a user with CREATE TEMPORARY TABLE; or release into a database that no other user may "
-                "read, and which this one can see that of (GRANT SHOW ACCESS ON *.* lets it)"
+                f"release: {who} {self.dialect.relation(place)}, where the table would be before it is verified, "
+                "and this connection cannot create a temporary table for it. Give the database's URL, or a "
+                "client with a session_id, as a user with CREATE TEMPORARY TABLE; or release into a database "
+                "that no other user may read, as a user who can see that (GRANT SHOW ACCESS ON *.*)"
             )
         return self._concealed.hide(self.dialect, (*place, parts[-1]))
 
@@ -355,9 +358,9 @@ class ClickHouseEngine(SessionEngine):
         if who is None:
             return
         raise SpecError(
-            f"scratch: {who} {self.dialect.relation(schema)}, where scratch tables would hold values of the source; "
-            "use temporary tables (scratch temp), or a database that no other user may read, and which this one can "
-            "see that of (GRANT SHOW ACCESS ON *.* lets it)"
+            f"scratch: {who} {self.dialect.relation(schema)}, where scratch tables would hold values of the "
+            "source; use temporary tables (scratch temp), or a database that no other user may read, as a user "
+            "who can see that (GRANT SHOW ACCESS ON *.*)"
         )
 
     def _has_policies(self, database: str, name: str) -> bool:
@@ -454,8 +457,8 @@ class ClickHouseEngine(SessionEngine):
             return self._deadline.error()
         if code is None:
             return DatabaseError(
-                f"{name}: the connection to {self.label} failed ({type(error).__name__}); its temporary tables may be "
-                "gone, and kanon-sql clean finds what else was left"
+                f"{name}: the connection to {self.label} failed ({type(error).__name__}); its temporary tables "
+                "may be gone: run kanon-sql clean to find what else is left"
             )
         if code in _FULL or (code in _WRITING and "errno: 28" in str(error)):
             return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_SPACE}")

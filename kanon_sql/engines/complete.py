@@ -29,7 +29,7 @@ def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows
     if found == expected or (at_least and found > expected):
         return
     raise InternalError(
-        f"internal error in {statement}: {found:,} {what} were judged where there are {expected:,}, so there is no "
-        "verdict. If nothing wrote to the table meanwhile, this is a defect: please report it with the engine, its "
-        "version and the types of the columns, and no values"
+        f"internal error in {statement}: {found:,} {what} were judged, but there are {expected:,}, so there is "
+        "no verdict. If nothing wrote to the table meanwhile, this is a defect: please report it with the "
+        "engine, its version and the types of the columns, without values"
     )

@@ -51,8 +51,8 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
             client = clickhouse_connect.get_client(**options)
     except OSError as error:
         raise DatabaseError(
-            f"cannot connect to {label}: {error.strerror or type(error).__name__}; check that the directory is right, "
-            "and that you may make it"
+            f"cannot connect to {label}: {error.strerror or type(error).__name__}; check the directory, and that "
+            "you may create it"
         ) from None
     except ClickHouseError as error:
         raise DatabaseError(
@@ -129,8 +129,8 @@ def _http_options(url: str, interface: str, port: int) -> tuple[str, dict[str, A
         raise SpecError(f"the database URL does not parse; expected {form}") from None
     if not parts.hostname or parts.query or parts.fragment or "@" in parts.path:
         raise SpecError(
-            f"the database URL does not parse; expected {form}. For other options open a clickhouse_connect client "
-            "and give that"
+            f"the database URL does not parse; expected {form}. For other options open a clickhouse_connect "
+            "client and pass that"
         )
     database = unquote(parts.path.strip("/"))
     return f"{parts.scheme}://{place(parts.hostname, port, database)}", {

@@ -49,7 +49,7 @@ def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None 
         raise
     except Exception as error:
         raise DatabaseError(
-            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not shown); "
-            "check that the cluster runs there"
+            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not "
+            "shown); check that the cluster runs at this address"
         ) from None
     return SparkEngine(session, label=label, owned=True, read_only=read_only, scratch=scratch)

@@ -96,7 +96,7 @@ def connect(
         if database_kind(name) != "url":
             return connect_duckdb(name, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=mode)
         if threads is not None or memory_limit is not None:
-            raise SpecError("threads and memory_limit are DuckDB's; set them on the server instead")
+            raise SpecError("threads and memory_limit are settings of DuckDB; set limits on the server instead")
         return _open_url(name, read_only, mode)
     given: Any = database
     kind = connection_kind(given)
@@ -232,8 +232,8 @@ def _relational(
         ) from None
     except (TypeError, ValueError):
         raise SpecError(
-            f"cannot connect to {label}: the driver does not know an option of the URL (it is not shown, since it may "
-            "hold a password); leave out what is behind the ?"
+            f"cannot connect to {label}: the driver does not know an option of the URL (it is not shown, since "
+            "it may hold a password); remove the options after the ?"
         ) from None
     except SQLAlchemyError as error:  # such as mariadb:// on a server that is MySQL
         raise DatabaseError(

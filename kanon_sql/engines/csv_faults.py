@@ -105,7 +105,7 @@ def _first_uneven(lines: Iterator[str]) -> str | None:
     rows = csv.reader(lines, delimiter=delimiter)
     for row in rows:
         if row and len(row) != len(names):
-            which = "a name is missing in the first line" if len(row) == len(names) + 1 else "mend that line"
+            which = "a name is missing in the first line" if len(row) == len(names) + 1 else "correct that line"
             return (
                 f"its first line has {len(names)} cells and line {rows.line_num + 1:,} has {len(row)}; {which}, or "
                 "write source: {file: ..., csv: {delimiter: ...}} where another character is between cells"

@@ -56,7 +56,7 @@ def database_kind(database: str) -> DatabaseKind:
 
 def _refuse_no_file(path: str) -> None:
     if _NO_PATH.search(path):
-        raise SpecError(f"this is no name of a file, and is not shown since it may hold a password; {FORMS}")
+        raise SpecError(f"this is not the name of a file, and is not shown since it may hold a password; {FORMS}")
 
 
 def _refuse_uncertain(url: str) -> None:

@@ -61,7 +61,7 @@ class DryEngine:
         self.scratch = (
             Scratch()
             if self.capabilities.temp_tables
-            else Scratch("schema", (SCRATCH_SCHEMA,), f"{dialect} has no temporary tables that serve here")
+            else Scratch("schema", (SCRATCH_SCHEMA,), f"{dialect} has no temporary tables that kanon_sql can use")
         )
         self.run_id = "run"
         self.meter = Meter()
@@ -121,8 +121,8 @@ class DryEngine:
             return parsed(sql, self.dialect.sqlglot)[0]
         except SqlglotError:
             raise UnsupportedError(
-                f"{statement.name}: what is written for {self.dialect.name} cannot be read back; an expression or a "
-                "name of the spec's means something else there, so write it another way"
+                f"{statement.name}: the SQL for {self.dialect.name} cannot be parsed; an expression or a name of "
+                "the spec means something else in its SQL, so write it another way"
             ) from None
 
     def known_rows(self, table: str) -> None:

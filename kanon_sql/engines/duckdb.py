@@ -392,9 +392,7 @@ class DuckDBEngine(SessionEngine):
         try:
             found = self._lakes.relation(path) or file_reader(path, csv)
         except OSError as error:  # a name that is too long, a directory that may not be looked at
-            raise SpecError(
-                f"source file {path[:200]}: it cannot be looked at: {error.strerror}; is the name right?"
-            ) from None
+            raise SpecError(f"source file {path[:200]}: it cannot be read: {error.strerror}; check the name") from None
         if found.startswith("read_csv("):
             self._csv_files[found] = path, csv
         return found

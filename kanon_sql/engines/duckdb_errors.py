@@ -52,13 +52,11 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
     if (line := _CSV_LINE.match(message)) is not None:
         # The last one: what the line itself holds stands before it.
         cast = _CSV_CAST.findall(message)[-1:]
-        what = "".join(
-            f": the column {column!r} was taken for {kind}, and holds something else" for column, kind in cast
-        )
+        what = "".join(f": the column {column!r} was read as {kind}, but holds other values" for column, kind in cast)
         return DatabaseError(
-            f"{name}: the CSV file cannot be read at line {line[1]}{what} (its text may hold values and is not shown); "
-            "mend the line, or say what the columns are in a source query: "
-            "SELECT * FROM read_csv('FILE', types = {'COLUMN': 'VARCHAR'})"
+            f"{name}: the CSV file cannot be read at line {line[1]}{what} (its text may hold values and is not "
+            "shown); correct the line, or give the types of the columns in a source query: SELECT * FROM "
+            "read_csv('FILE', types = {'COLUMN': 'VARCHAR'})"
         )
     kind = type(error).__name__.removesuffix("Exception")
     if kinds & _ABOUT_NAMES and name != "load":

@@ -115,8 +115,9 @@ class Macros:
         if macros:
             self.forget()
             raise UnsupportedError(
-                f"this DuckDB database has macros under names of DuckDB's own functions "
-                f"({', '.join(str(name) for (name,) in macros)}), which would count with them; give them other names"
+                "this DuckDB database has macros with the names of DuckDB's own functions "
+                f"({', '.join(str(name) for (name,) in macros)}), which would be called in their place; rename "
+                "them"
             )
         second = self._probe()
         if not (first.connections == second.connections == 1 and self._is_of_this_process()):

@@ -88,9 +88,9 @@ def no_table_but_file(name: str, label: str) -> str:
     if not Path(name).exists():
         return f"there is no table {name!r} in {label}, and no such file either; check the name, and the directory"
     return (
-        f"there is no table {name!r} in {label}, but a file; write source: {{file: {name}}}, or the same for release. "
-        "Elsewhere a table is needed: load the file into one, with CREATE TABLE ... AS SELECT * FROM "
-        "read_csv(..., all_varchar = true), which keeps 1.0 and 1.00 apart"
+        f"there is no table {name!r} in {label}, but a file; write source: {{file: {name}}}, or the same for "
+        "release. Elsewhere a table is needed: load the file into one, with CREATE TABLE ... AS SELECT * FROM "
+        "read_csv(..., all_varchar = true), which keeps 1.0 and 1.00 different"
     )
 
 
@@ -99,8 +99,8 @@ def _pattern(path: str) -> str:
     directory = Path(path)
     if _is_iceberg(directory):
         raise SpecError(
-            f"source file {path}: it is a table of Apache Iceberg, whose files alone do not say what its rows are; "
-            "load it by pyiceberg, and give that table to the verb in Python"
+            f"source file {path}: it is a table of Apache Iceberg, whose files alone do not determine its rows; "
+            "load it with pyiceberg, and pass that table to the function in Python"
         )
     _refuse_part_of_lake(path)
     files = list(directory.rglob("*.parquet"))
@@ -142,9 +142,9 @@ def _refuse_part_of_lake(path: str) -> None:
     table = _table_around(Path(path).absolute())
     if table is not None:
         raise SpecError(
-            f"source file {path}: it lies in a table of Delta Lake or Apache Iceberg, whose files alone do not say "
-            f"what its rows are; name the table of Delta Lake, {table}, or load one of Iceberg by pyiceberg, and give "
-            "that table to the verb in Python"
+            f"source file {path}: it is inside a table of Delta Lake or Apache Iceberg, whose files alone do not "
+            f"determine its rows; name the table of Delta Lake, {table}, or load one of Iceberg with pyiceberg, "
+            "and pass that table to the function in Python"
         )
 
 
@@ -159,14 +159,14 @@ def _refuse_no_part(path: str, directory: Path, file: Path) -> None:
     ]
     if hidden:
         raise SpecError(
-            f"source file {path}: {file} would be read, and names that begin with . or _ are those of files that are "
-            "not whole, or are no part of a table; remove it, or write a pattern of the files that are"
+            f"source file {path}: {file} would be read, and a name that begins with . or _ marks a file that is "
+            "incomplete or not part of the table; remove it, or write a pattern that does not match it"
         )
     table = _table_around(file, below=directory)
     if table is not None:
         raise SpecError(
-            f"source file {path}: it holds {table}, a table of Delta Lake or Apache Iceberg, whose files alone do not "
-            "say what its rows are; read that table alone"
+            f"source file {path}: it holds {table}, a table of Delta Lake or Apache Iceberg, whose files alone "
+            "do not determine its rows; read that table by itself"
         )
 
 

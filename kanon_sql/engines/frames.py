@@ -128,7 +128,7 @@ class FrameDatabase:
 
     def _refuse_names(self, names: list[Any], shown: str) -> None:
         if not names:
-            raise SpecError(f"{shown}: it has no column; give a table with the columns that the spec names")
+            raise SpecError(f"{shown}: it has no columns; give a table with the columns that the spec names")
         if any(not isinstance(name, str) or not name.strip() for name in names):
             raise SpecError(
                 f"{shown}: a column's name is not text, or empty; name every column by text, such as "
@@ -137,8 +137,8 @@ class FrameDatabase:
         twice = [name for name, times in Counter(map(self.engine.capabilities.folded, names)).items() if times > 1]
         if twice:
             raise SpecError(
-                f"{shown}: there are several columns {', '.join(map(repr, twice))} (two names that differ in case only "
-                "are one); rename or drop them, or it would not be sure which one is meant"
+                f"{shown}: there are several columns {', '.join(map(repr, twice))} (names that differ in case "
+                "only are equal), so the spec's name is ambiguous; rename or drop them"
             )
 
     def _copy(self, name: str, plain: Frame) -> list[Column]:
@@ -334,8 +334,8 @@ def _plain_objects(pandas: Any, series: Any, shown: str) -> Any:
         if found in conversions:
             return conversions[found](series)
     raise SpecError(
-        f"{shown} holds objects that are not all of one kind that a database has (pandas finds {found!r}); convert it, "
-        "for example with .astype(str), or drop it"
+        f"{shown} holds objects of several kinds, or of a kind that databases do not have (pandas finds "
+        f"{found!r}); convert it, for example with .astype(str), or drop it"
     )
 
 
@@ -344,8 +344,8 @@ def _floats_of(series: Any, shown: str) -> Any:
     whole = (value for value in series if isinstance(value, Integral))
     if any(int(float(value)) != int(value) for value in whole):
         raise SpecError(
-            f"{shown} holds fractions and whole numbers so large that fractions cannot distinguish them; convert it, "
-            "for example with .astype(str)"
+            f"{shown} holds fractions, and whole numbers that are too large for a float to distinguish; convert "
+            "it, for example with .astype(str)"
         )
     return series.astype("float64")
 

@@ -116,7 +116,7 @@ def connection_of_ibis(backend: Any) -> Any:
     if connection is None or connection_kind(connection) in (None, "ibis"):
         known = ", ".join(sorted(_BEHIND_IBIS))
         raise UnsupportedError(
-            f"ibis's backend {backend.name} holds no connection that can be used; give one of {known}, or the table as "
-            "it comes out of to_pyarrow()"
+            f"the connection of ibis's backend {backend.name} cannot be used; give a backend for {known}, or the "
+            "result of the table's to_pyarrow()"
         )
     return connection

@@ -93,7 +93,7 @@ def delta_at(path: str) -> Lake:
         table = deltalake.DeltaTable(path)
     except Exception as error:  # of the library's own kinds; a log that is broken
         raise UnsupportedError(
-            f"{shown}: deltalake cannot open the table ({type(error).__name__}); is its _delta_log whole?"
+            f"{shown}: deltalake cannot open the table ({type(error).__name__}); check that its _delta_log is complete"
         ) from None
     return lake_of(table, "delta", shown)
 
@@ -118,8 +118,9 @@ def _delta(table: Any, shown: str) -> Lake:
     if features or protocol.min_reader_version > 3:
         found = ", ".join(features) or f"reader version {protocol.min_reader_version}"
         raise UnsupportedError(
-            f"{shown}: the Delta table uses {found}, by which its files alone do not say what its rows are; rewrite it "
-            "without (REORG TABLE ... APPLY (PURGE) for deletion vectors), or read it where it is, such as by Spark"
+            f"{shown}: the Delta table uses {found}, so its files alone do not determine its rows; rewrite it "
+            "without (REORG TABLE ... APPLY (PURGE) for deletion vectors), or read it with an engine that "
+            "supports this, such as Spark"
         )
     dataset = table.to_pyarrow_dataset()
     version: dict[str, str | int] = {"format": "delta", "table": str(about.id), "version": int(table.version())}

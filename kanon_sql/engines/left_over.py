@@ -124,11 +124,11 @@ def remove_left(workspace: Workspace, among: Relation) -> None:
             engine.bury(run_id)
         stay += left
     if removed:
-        engine.note_left(f"removed {_tables(removed)} that a run which was cut off had left")
+        engine.note_left(f"removed {_tables(removed)} that an interrupted run had left")
     if stay:
         engine.note_left(
-            f"could not drop {_tables(stay)} that a run which was cut off had left, and that may hold values of its "
-            "source; kanon-sql clean lists them, and drops them with --yes as a user who may"
+            f"could not drop {_tables(stay)} that an interrupted run had left and that may hold values of its "
+            "source; run kanon-sql clean --yes as a user who may drop them"
         )
 
 

@@ -51,8 +51,8 @@ def refuse_finer_types(schema: Any, shown: str) -> None:
     for field in schema:
         if any(_may_be_finer(types, inner) for inner in _within(field.type)):
             raise SpecError(
-                f"{shown}: the column {field.name!r} is of the type {field.type}, which may hold times that DuckDB "
-                "cannot distinguish; cast it, or leave it out of what is scanned"
+                f"{shown}: the column {field.name!r} is of the type {field.type}, which may hold times that "
+                "DuckDB cannot distinguish; cast it, or do not scan it"
             )
 
 

@@ -43,7 +43,8 @@ def use_sqlite3(connection: Any) -> tuple[sqlalchemy.Engine, Callable[[], None]]
         cursor.close()
     except sqlite3.Error as error:
         raise DatabaseError(
-            f"cannot use this sqlite3 connection: {type(error).__name__}; give an open one of the same thread"
+            f"cannot use this sqlite3 connection: {type(error).__name__}; give an open one that was created in "
+            "this thread"
         ) from None
     file = files[0][0]
     before = {name: getattr(connection, name) for name in ("isolation_level", "row_factory", "text_factory")}

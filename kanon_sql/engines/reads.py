@@ -161,8 +161,8 @@ class LookedAt:
             seen.add(read)
             if len(seen) > MOST:
                 raise UnsupportedError(
-                    f"{via or read.parts[-1]}: it is made of more than {MOST} tables and views, more than are looked "
-                    "at; store its rows in a table, and read that"
+                    f"{via or read.parts[-1]}: it reads more than {MOST} tables and views, the most that are "
+                    "inspected; store its rows in a table, and read that"
                 )
             if read.function:
                 self._function(read, via, counts_versions)
@@ -173,8 +173,8 @@ class LookedAt:
             name = ".".join(read.parts)
             if stored.changing:
                 raise SpecError(
-                    f"{name}: this view {' and '.join(stored.changing)}, so that it gives other rows each time, and a "
-                    f"run reads several times; {_STORE}"
+                    f"{name}: this view {' and '.join(stored.changing)}, so it returns different rows each time, "
+                    f"and a run reads it several times; {_STORE}"
                 )
             self._versions(read, stored, name, via, counts_versions)
             self._add_notes(read, stored, name)
@@ -188,8 +188,8 @@ class LookedAt:
         if name not in self.engine.reads_elsewhere or read.final or counts_versions:
             return
         raise UnsupportedError(
-            f"{self._shown(f'{name}(...)', via)}: it may read tables whose rows are merged later, and these cannot be "
-            f"looked at from here; {_REMEDY.format(of=name + '(...)')}"
+            f"{self._shown(f'{name}(...)', via)}: it may read tables whose rows are merged later, and kanon_sql "
+            f"cannot inspect those; {_REMEDY.format(of=name + '(...)')}"
         )
 
     def _versions(self, read: Read, stored: Stored, name: str, via: str, counts_versions: bool) -> None:
@@ -234,19 +234,19 @@ class LookedAt:
         except SqlglotError:
             queries = []
         if not queries:
-            unread = "the text of this view is in SQL that is not understood here"
+            unread = "kanon_sql cannot parse the SQL of this view"
             if self.engine.reads_elsewhere:  # an engine that merges rows later
                 raise UnsupportedError(
-                    f"{name}: {unread}, so whether it reads tables whose rows are merged later is not known; read "
-                    "those tables in a source query, or set count_versions: true under source where versions of a "
-                    "row are meant to count as rows"
+                    f"{name}: {unread}, so it may read tables whose rows are merged later; read those tables in "
+                    "a source query, or set count_versions: true under source if versions of a row should count "
+                    "as rows"
                 )
             self._note(f"{name}: {unread}, so whether it gives the same rows each time is not known")
             return []
         called = self.engine._changing_calls(parts, text)
         if called:
             raise SpecError(
-                f"{name}: this view calls {', '.join(called)}, so that it gives other rows each time; {_STORE}"
+                f"{name}: this view calls {', '.join(called)}, so it returns different rows each time; {_STORE}"
             )
         for tree in queries:
             self._refuse_unstable(tree, name, "this view has ")
@@ -256,8 +256,8 @@ class LookedAt:
         found = unstable_parts(tree, self.engine.repeatable_samples)
         if found:
             raise SpecError(
-                f"{name}: {has or 'it has '}{' and '.join(found)}, so that it gives other rows each time, and a run "
-                f"reads several times; {_STORE}"
+                f"{name}: {has or 'it has '}{' and '.join(found)}, so it returns different rows each time, and a "
+                f"run reads it several times; {_STORE}"
             )
         ties = ties_of(tree)
         if ties:
@@ -276,7 +276,7 @@ class LookedAt:
 
 
 _STORE = "order by columns in which no value repeats, or store its rows in a table and read that"
-_MEANT = "or set count_versions: true under source where versions of a row are meant to count as rows"
+_MEANT = "or set count_versions: true under source if versions of a row should count as rows"
 _REMEDY = f"read {{of}} with FINAL, in a source query or in a view that says so behind the table's name, {_MEANT}"
 _AS_OF = f"read one moment (FOR SYSTEM_TIME AS OF), {_MEANT}"
 _WITHOUT = f"copy it into a table whose sorting key has no Nullable column, {_MEANT}"

@@ -159,8 +159,8 @@ class RelationalEngine(SessionEngine):
             self._deadline.remaining()
             if time.monotonic() > end:
                 raise DatabaseError(
-                    f"{self.label}: another connection has been creating, changing or dropping tables for {WHOLE:.0f} "
-                    "seconds, and the catalog leaves those out; let it end, then run again"
+                    f"{self.label}: another connection has been creating, changing or dropping tables for "
+                    f"{WHOLE:.0f} seconds, and the catalog leaves those out; wait until it ends, then run again"
                 )
             time.sleep(PAUSE)
 
@@ -305,8 +305,8 @@ class RelationalEngine(SessionEngine):
                 )
             if error.connection_invalidated or self.backend.lost(error.orig):
                 return DatabaseError(
-                    f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
-                    "kanon-sql clean finds what else was left"
+                    f"{name}: the connection to {self.label} was lost; its temporary tables are gone: run "
+                    "kanon-sql clean to find what else is left"
                 )
             shown_text = self.backend.message(error.orig, self.meter.last)
             grant = self.backend.grant(self, error.orig, shown_text, error.statement or "")
@@ -316,7 +316,9 @@ class RelationalEngine(SessionEngine):
         if isinstance(error, PendingRollbackError | ResourceClosedError):
             return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):
-            return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy; is the connection still open?")
+            return DatabaseError(
+                f"{name}: {type(error).__name__} from SQLAlchemy; check that the connection is still open"
+            )
         return None
 
     def execute(self, statement: Statement) -> None:

@@ -88,8 +88,8 @@ def refuse_old(version: str) -> None:
 
 
 _SEEDED = (
-    "it draws rows or numbers by a seed, and these are the same each time only while its partitions are; store them in "
-    "a table where that is not sure"
+    "it draws rows or numbers by a seed, which gives the same ones only while its partitions stay the same; "
+    "store them in a table if the partitions may change"
 )
 
 
@@ -250,8 +250,8 @@ class SparkEngine(SessionEngine):
         hiding = sorted({str(name).split(".")[-1].lower() for (name,) in names} & _FUNCTIONS)
         if hiding:
             raise UnsupportedError(
-                f"spark: there are functions of users' under names of Spark's own ({', '.join(hiding)}), which may be "
-                "called in their place; drop them, or give them other names"
+                f"spark: user-defined functions have the names of Spark's own ({', '.join(hiding)}), and may be "
+                "called in their place; drop or rename them"
             )
 
     # --- Settings ---

@@ -57,8 +57,8 @@ def spark_error(error: Exception, name: str, label: str) -> BaseException | None
         return DatabaseError(f"{name}: an executor was lost, and a scratch table's rows with it; run it again")
     if not condition and (kind in _LOST or "UNAVAILABLE" in str(error)):
         return DatabaseError(
-            f"{name}: the connection to {label} was lost; its scratch views are gone, and kanon-sql clean "
-            "finds what else was left"
+            f"{name}: the connection to {label} was lost; its scratch views are gone: run kanon-sql clean to "
+            "find what else is left"
         )
     return DatabaseError(f"{name}: Spark reported {condition or kind} (its text may hold values and is not shown)")
 

@@ -152,7 +152,9 @@ class Workspace:
         self.run(Statement("release/hold", sql, quoted=self.dialect.quoted))
         for table in tables:
             if not self.engine.shared(table.parts):
-                raise DatabaseError(f"{'.'.join(table.parts)!r} went away just now; nothing was changed: run it again")
+                raise DatabaseError(
+                    f"{'.'.join(table.parts)!r} was dropped meanwhile; nothing was changed: run it again"
+                )
 
     def fetch(self, name: str, limit: int, /, **context: Any) -> list[Row]:
         """Compile a template and fetch its rows, at most ``limit``."""

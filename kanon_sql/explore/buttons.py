@@ -43,7 +43,7 @@ class Buttons(Asking):
         """Both candidates side by side."""
         visit = self._visit(request)
         if len(visit.pinned) < 2:
-            raise SpecError("there are no two candidates; keep one spec as A and another one as B")
+            raise SpecError("there are fewer than two candidates; keep one spec as A and another as B")
         pinned = {f"candidate {letter}": visit.pinned[letter] for letter in sorted(visit.pinned)}
         job = self._begin(visit, questions.candidates(pinned), lambda found: shown.compared(found, "candidates"))
         return await self._soon(visit, job)
@@ -67,7 +67,7 @@ class Buttons(Asking):
         """Write, verify and publish, where that is allowed."""
         visit, form = self._visit(request), await form_of(request)
         if not self._settings.may_publish:
-            raise SpecError("nothing can be published from this page; start it with --allow-publish")
+            raise SpecError("this page cannot publish; start it with --allow-publish")
         _refuse_unseen(visit, form)
         job = self._begin(
             visit, questions.published(spec_of(visit)), lambda found: shown.reported(found, "published", "The release")
@@ -78,9 +78,7 @@ class Buttons(Asking):
         """Write a certificate of the published release, where that is allowed."""
         visit, form = self._visit(request), await form_of(request)
         if not self._settings.may_publish:
-            raise SpecError(
-                "nothing can be certified from this page, since it writes files; start it with --allow-publish"
-            )
+            raise SpecError("this page cannot write a certificate; start it with --allow-publish")
         _refuse_unseen(visit, form)
         out = _below(self._settings.directory, form.get("directory", ""))
         asked = questions.certified(spec_of(visit), out, form.get("by", "").strip() or None)
@@ -95,7 +93,8 @@ class Buttons(Asking):
         values = [item.strip() for item in form.get("values", "").split(",") if item.strip()][:MOST_TYPED]
         if not values and not self._settings.reveals:
             raise SpecError(
-                "no value was typed; expected some, such as 37, 52. Those of the table are shown with --allow-reveal"
+                "no value was entered; expected values such as 37, 52. Values of the table are shown only with "
+                "--allow-reveal"
             )
         spec = asked_for(spec_of(visit), {f"rule.{column}": form[f"rule.{column}"]} if f"rule.{column}" in form else {})
         asked = questions.previewed(spec, name, values or None)
@@ -113,9 +112,7 @@ class Buttons(Asking):
         visit, form = self._visit(request), await form_of(request)
         name = _column(visit, form.get("column", ""))
         if not self._settings.reveals:
-            raise SpecError(
-                "values of the table are shown with --allow-reveal alone; type those that the tree is to have"
-            )
+            raise SpecError("values of the table are shown only with --allow-reveal; type the values of the tree")
         settings, spec = self._settings, spec_of(visit)
         asked = trees.tree_of_table(spec, name)
         return await self._soon(visit, self._begin(visit, asked, lambda found: shown.tree(found.drawn, settings)))
@@ -129,8 +126,8 @@ def _refuse_unseen(visit: Visit, form: Mapping[str, str]) -> None:
     """
     if form.get("asked", spec_of(visit).hash) != spec_of(visit).hash:
         raise SpecError(
-            "the answer that this page shows is not that of what is asked now: a control was moved here, or where this "
-            "page is open once more; wait for the answer, or open the page again, and look at it first"
+            "this page shows the answer for other settings: a control was changed here, or in another tab; wait "
+            "for the new answer, or open the page again, and check it first"
         )
 
 
@@ -162,7 +159,7 @@ def _below(start: Path, given: str) -> Path:
         found = (start / given.strip()).resolve()
         found.exists()
     except (OSError, ValueError, RuntimeError):
-        raise SpecError(f"directory: this is no name that a directory may have; {wanted}") from None
+        raise SpecError(f"directory: a directory cannot have this name; {wanted}") from None
     if found == start or not found.is_relative_to(start):
         raise SpecError(
             "directory: the page writes below the directory that it was started in, and nowhere else; "

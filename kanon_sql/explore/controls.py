@@ -210,7 +210,7 @@ def _yaml(text: str, column: str) -> dict[str, Any]:
     try:
         found = _parsed(text, where)
     except (YAMLError, ValueError, RecursionError):
-        raise SpecError(f"{where}: this is no YAML; expected a hierarchy, such as {{intervals: [5, 10]}}") from None
+        raise SpecError(f"{where}: this is not YAML; expected a hierarchy, such as {{intervals: [5, 10]}}") from None
     if found is None:
         return {}
     if not isinstance(found, dict):
@@ -229,7 +229,7 @@ def _parsed(text: str, where: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise SpecError(f"{where}: something is named twice at one place; give each label one place")
+            raise SpecError(f"{where}: a label occurs twice in one place; write each label once")
         return found
 
     def number(word: str) -> Any:
@@ -240,8 +240,8 @@ def _parsed(text: str, where: str) -> Any:
     except ValueError:
         if len(text) > _LONGEST:
             raise SpecError(
-                f"{where}: {len(text):,} characters of YAML, and at most {_LONGEST:,} are read here; write it as JSON, "
-                "or in a file"
+                f"{where}: {len(text):,} characters of YAML, and the page reads at most {_LONGEST:,}; write it as "
+                "JSON, or in a file"
             ) from None
         return YAML(typ="safe", pure=True).load(text)
 

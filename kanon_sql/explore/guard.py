@@ -44,8 +44,9 @@ _HEADERS = {
 }
 
 _NO_KEY = (
-    "This page needs the whole address that kanon-sql explore printed last, with its token. An address is good once: "
-    "when it is used, the terminal shows the next one. If the server was restarted, it printed a new one.\n"
+    "This page needs the whole address that kanon-sql explore printed last, with its token. An address works "
+    "once: when it is used, the terminal shows the next one. If the server was restarted, it printed a new "
+    "one.\n"
 )
 
 
@@ -89,9 +90,9 @@ class Guard:
         own, reads = f"http://{self._host}", scope["method"] in ("GET", "HEAD")
         entering = scope["method"] == "GET" and scope["path"] == "/"  # a link may lead here, and shows nothing
         if origin not in (None, own) or (site not in (None, "same-origin", "none") and not entering):
-            return PlainTextResponse("asked by another page\n", 403)
+            return PlainTextResponse("this request came from another page\n", 403)
         if not reads and origin != own:
-            return PlainTextResponse("asked by no page of this server\n", 403)
+            return PlainTextResponse("this request did not come from a page of this server\n", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_BODY:
             return PlainTextResponse("too large\n", 413)

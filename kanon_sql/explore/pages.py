@@ -230,19 +230,20 @@ def _file(text: str, name: str, kind: str) -> Response:
 
 
 _SPENT = (
-    "This address was used before, or is not the one that kanon-sql explore printed last. It is good once: open "
-    "the one that the terminal shows now. If you did not use it yourself, another user did: end the server with Ctrl-C."
+    "This address was used before, or is not the one that kanon-sql explore printed last. It works once: open "
+    "the one that the terminal shows now. If you did not use it yourself, another user did: end the server with "
+    "Ctrl-C."
 )
 
 _MESSAGES = {
-    404: "There is no such thing here.",
+    404: "There is no such page.",
     410: "This page has ended: the server was restarted, or too many pages were opened since. Open it again.",
 }
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
     code = error.status_code if isinstance(error, HTTPException) else 500
-    return HTMLResponse(shown.problems([_MESSAGES.get(code, "This cannot be done.")]), code)
+    return HTMLResponse(shown.problems([_MESSAGES.get(code, "This page does not support that request.")]), code)
 
 
 async def _refused(_: Request, error: Exception) -> Response:

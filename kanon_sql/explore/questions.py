@@ -128,7 +128,7 @@ def certified(spec: Spec, directory: Path, by: str | None) -> Callable[[Tools], 
     def ask(tools: Tools) -> Any:
         def report(stage: str, nodes: int | None) -> None:
             if tools.budget.interrupted is not None and tools.budget.interrupted():
-                raise Stopped("this was stopped before there was an answer")  # between two of its many statements
+                raise Stopped("the query was stopped before it had an answer")  # between two of its many statements
             tools.report(stage, nodes)
 
         return certify(tools.engine, spec, directory, by=by, report=report)

@@ -139,7 +139,7 @@ def _listen(port: int | None) -> socket.socket:
         if port is not None:
             made.close()
             raise SpecError(
-                f"--port {port}: it is taken, or not yours to use; leave it out for any that is free"
+                f"--port {port}: the port is in use, or needs more rights; leave the option out to use a free one"
             ) from None
         made.bind(("127.0.0.1", 0))
     made.listen(64)

@@ -70,7 +70,7 @@ WORST = 8
 
 ROLES = {
     "left_out": "not released",
-    "quasi_identifier": "quasi-identifier: others know it",
+    "quasi_identifier": "quasi-identifier: an attacker may know it",
     "sensitive": "sensitive",
     "identifier": "identifier, never released",
     "keep": "released as it is",
@@ -227,7 +227,7 @@ def worst(details: Details | None) -> list[tuple[str, str, str, str]]:
     for column in () if details is None else details.distributions:
         for cell in column.cells if column.source else ():
             if cell.source and cell.released < cell.source:
-                label = "labels that few rows have, together" if cell.merged else cell.label or "NULL"
+                label = "labels of few rows, merged" if cell.merged else cell.label or "NULL"
                 share = (cell.source - cell.released) / cell.source
                 found.append((share, column.name, label, cell.source, cell.released))
     found.sort(key=lambda item: -item[0])

@@ -127,8 +127,8 @@ def _item(spec: Spec, name: str) -> tuple[int, QuasiIdentifier]:
     item = spec.quasi_identifiers[name]
     if not can_be_drawn(item):
         raise SpecError(
-            f"quasi_identifiers.{name}: its hierarchy is {item.hierarchy.name}, which is no tree of labels; expected a "
-            "column of texts"
+            f"quasi_identifiers.{name}: its hierarchy is {item.hierarchy.name}, which is not a tree of labels; "
+            "choose a column of texts"
         )
     return list(spec.quasi_identifiers).index(name), item
 

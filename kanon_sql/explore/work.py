@@ -82,7 +82,7 @@ class Job:
     number: str = field(default_factory=lambda: secrets.token_urlsafe(6))
     counted: bool = False
     answer: Future[Any] = field(default_factory=Future)
-    stage: str = "waiting for what was asked before"
+    stage: str = "waiting for an earlier request"
     nodes: int | None = None
     started_at: float | None = None
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -172,7 +172,7 @@ class Work:
         job.started_at = time.monotonic()
         try:
             if job.stopped.is_set():
-                raise Stopped("this was stopped before it began")
+                raise Stopped("the request was stopped before it started")
             job.answer.set_result(job.call(self._tools(job)))
         except KeyboardInterrupt:  # what a driver makes of a cancelled statement
             job.answer.set_exception(Stopped("this was stopped before there was an answer"))

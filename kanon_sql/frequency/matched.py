@@ -170,7 +170,7 @@ def _missed(
         shown = format_table_name(models[0].population or ())
         raise UnsupportedError(
             f"{models[0].label}: several classes stand for one person of {shown} (masked rows, or labels of "
-            "different levels side by side), and then the probability of presence is not one class's ratio; "
-            "drop suppressed rows instead of masking them, or ask for k_map"
+            "different levels side by side), so the probability of presence is not the ratio of one class; drop "
+            "suppressed rows instead of masking them, or ask for k_map"
         )
     return 0 if tops else persons - hit

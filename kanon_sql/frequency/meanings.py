@@ -82,11 +82,11 @@ def classes_of(
 def why_unlabelled(spec: Spec) -> str | None:
     """Why some cells of a release are no label of which a hierarchy says what it covers; None where all are."""
     if spec.recoding.releases_ranges:
-        return "ranges are no labels of a hierarchy"
+        return "ranges are not labels of a hierarchy"
     if spec.recoding.columns:
-        return f"the numbers of {', '.join(spec.recoding.columns)} are those of a class"
+        return f"the numbers of {', '.join(spec.recoding.columns)} are aggregates of a class"
     if any(column.parents == "several" for column in spec.quasi_identifiers.values()):
-        return "which of several parents a value was given is not kept"
+        return "the parent that a value was given, of several, is not recorded"
     return None
 
 
@@ -166,9 +166,9 @@ def _labels_of_all(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequ
         lookup = lookups[int(position)]
         if ambiguous:
             raise UnsupportedError(
-                f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy mean other values at one "
-                "level than at another, so which persons a cell stands for is not known; give each group a label of "
-                "its own"
+                f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy stand for different "
+                "values at different levels, so it is unknown which persons a cell stands for; give each group "
+                "a label of its own"
             )
         own = [lookup.top, *([] if asterisks else [_MASK])]
         found.append(sql_list([literal(label) for label in dict.fromkeys(own)]))

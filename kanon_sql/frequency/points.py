@@ -36,7 +36,10 @@ def pointed(engine: Engine, spec: Spec, relation: str) -> str:
     columns = {column.name: column for column in engine.columns(relation)}
     taken = {name.casefold() for name in columns}
     problems = [
-        Problem(f"quasi_identifiers.{name}: the source has a column of this name; call the column of cells otherwise")
+        Problem(
+            f"quasi_identifiers.{name}: the source has a column of this name; choose another name for the "
+            "column of cells"
+        )
         for name in spec.points
         if name.casefold() in taken
     ]
@@ -111,7 +114,10 @@ def refuse_outside(workspace: Workspace, spec: Spec, raw: Relation, population: 
         return
     counts = workspace.row("frequency/outside", raw=raw, columns=[places[name] for name in names])
     what = (
-        "or leave the rows out (outside: suppress, with nulls: suppress), which counts against the limit of suppression"
+        (
+            "or suppress the rows (outside: suppress, with nulls: suppress), which counts against the limit of "
+            "suppression"
+        )
         if population is None
         else "or give a view without them, since no row of a release stands for them"
     )

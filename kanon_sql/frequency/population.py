@@ -145,9 +145,10 @@ def refuse_moving(workspace: Workspace, model: PrivacyModel, persons: Relation) 
     (moving,) = workspace.row("frequency/population/moving", persons=persons)
     if model.measures_presence and moving:
         raise UnsupportedError(
-            f"{model.label}: {int(moving):,} persons of {format_table_name(model.population or ())} have rows that "
-            "differ in the quasi-identifiers, so that several classes may stand for one person, and then the "
-            "probability of presence is not one class's ratio; give a view with a row per person, or ask for k_map"
+            f"{model.label}: {int(moving):,} persons of {format_table_name(model.population or ())} have rows "
+            "that differ in the quasi-identifiers, so several classes may stand for one person, and the "
+            "probability of presence is not the ratio of one class; give a view with a row per person, or ask "
+            "for k_map"
         )
 
 
@@ -166,7 +167,7 @@ def populations_of(
             continue
         if spec.suppression.style == "mask" and spec.suppression.allows_some:
             raise UnsupportedError(
-                f"{model.label}: a masked row stands for every person in {model.frame}, and then classes overlap; use "
+                f"{model.label}: a masked row stands for every person in {model.frame}, so classes overlap; use "
                 "suppression style: drop"
             )
         if model.penalizes_missing_persons and not spec.recoding.is_full_domain:
@@ -195,7 +196,7 @@ def notes_on_models(models: Sequence[PrivacyModel]) -> list[str]:
         (model.population, model.population_person) for model in models if model.population is not None
     )
     believed = [
-        f"{format_table_name(name)} is believed: every person of the table must be in it"
+        f"{format_table_name(name)} is taken to be the population: it must list every person of the table"
         + (", and no person twice" if person is None else f", under one {person}")
         for name, person in named
     ]

@@ -170,8 +170,8 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
     taken = {name.casefold(): name for name in columns}
     problems += [
         Problem(
-            f"quasi_identifiers.{column.of}.as: the source has a column {taken[column.name.casefold()]!r}, and the "
-            "release's would be taken for it; rename it in a source query"
+            f"quasi_identifiers.{column.of}.as: the source has a column {taken[column.name.casefold()]!r}, which "
+            "a query of the release would read instead; rename it in a source query"
         )
         for column in spec.computed
         if column.name.casefold() in taken

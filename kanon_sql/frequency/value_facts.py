@@ -128,7 +128,7 @@ class ValueFacts:
         """
         if missing:
             raise SpecError(
-                f"privacy: {missing} of the values to protect of {self.column.name!r} occur nowhere, so that nothing "
+                f"privacy: {missing} of the values to protect of {self.column.name!r} do not occur, so nothing "
                 "would be protected; write values as the database shows them as text, and leave out unused ones"
             )
 
@@ -212,9 +212,9 @@ def _refuse_unordered(column: Column) -> None:
         return
     if column.labels is not None:
         raise SpecError(
-            f"t_closeness: distance: ordered needs the order of the labels of {column.name!r}, which the database does "
-            f"not tell of a query; make numbers of them in a source query ({column.name} + 0), or use distance: "
-            "hierarchical"
+            f"t_closeness: distance: ordered needs the order of the labels of {column.name!r}, which the "
+            f"database does not report for a query; convert them to numbers in a source query ({column.name} + "
+            "0), or use distance: hierarchical"
         )
     raise SpecError(
         f"t_closeness: distance: ordered needs a number, a date or an enumeration, but {column.name!r} is "

@@ -197,7 +197,7 @@ def _runs(levels: Sequence[Widest]) -> list[tuple[int, int]]:
             starts.append(level)
             used = _bits(levels[level].labels)
             if used > WORD:
-                raise ValueError(f"a level with {levels[level].labels} labels has no place in {WORD} bits")
+                raise ValueError(f"a level with {levels[level].labels} labels does not fit into {WORD} bits")
     return [(start, following + 1) for start, following in pairwise([*starts, -1])]
 
 

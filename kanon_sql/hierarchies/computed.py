@@ -72,8 +72,8 @@ def refuse_wrong_columns(
         (wrong,) = workspace.row("hierarchies/computed/mismatches", table=table, written=written, expected=expected)
         if wrong:
             raise VerificationError(
-                f"verification: {int(wrong)} rows have another {column.name!r} than their {column.of!r} says; "
-                "the table was dropped"
+                f"verification: {int(wrong)} rows have a {column.name!r} that does not follow from their "
+                f"{column.of!r}; the table was dropped"
             )
     if computed:
         refuse_split_labels(workspace, computed, workspace.columns(table), table, "the written table")

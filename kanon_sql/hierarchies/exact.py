@@ -45,8 +45,8 @@ def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql
     (found,) = workspace.row("hierarchies/blank_ends", table=table, texts=listed)
     if found:
         raise UnsupportedError(
-            f"{what}: {int(found):,} rows hold a text that ends with a blank, which {dialect.name} ignores when it "
-            "compares texts, so that different ones would be counted as one; trim them in a source query"
+            f"{what}: {int(found):,} rows hold a text that ends with a blank, which {dialect.name} ignores when "
+            "it compares texts, so different texts would count as equal; trim them in a source query"
         )
 
 
@@ -178,8 +178,8 @@ def exact_value(column: Column, table: str) -> Sql:
     """
     if column.kind == "ambiguous":
         raise UnsupportedError(
-            f"{column.name}: different values of type {column.type} may have the same text, and would be counted as "
-            "one; cast the column or take its parts in a source query"
+            f"{column.name}: different values of type {column.type} may have the same text, and would count as "
+            "equal; cast the column or select its parts in a source query"
         )
     name = Sql(f"{identifier(table)}.{identifier(column.name)}")
     if column.kind == "text" and column.written == "several":

@@ -165,7 +165,7 @@ def _csv_error(error: str) -> str:
     if "field limit" in error:
         return f"a cell of the row has more than {MAX_LABEL:,} characters; close its quotes, or shorten it"
     if "unexpected end" in error:
-        return "not a valid CSV row: a cell of it is in quotes that do not end; close them"
+        return "not a valid CSV row: a quoted cell does not end; close its quotes"
     return f"not a valid CSV row ({error}); expected cells between ;, and quotes doubled inside quotes"
 
 

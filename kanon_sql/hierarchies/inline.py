@@ -59,7 +59,7 @@ def inline_label(spec: Spec, column: Column, lookup: Lookup, level: int, name: s
             return InlineLabel(text, False)
         if len(rows) > MOST_WRITTEN:
             raise UnsupportedError(
-                f"quasi_identifiers.{lookup.name}: a guarded view has its hierarchy in its own text, and one of "
+                f"quasi_identifiers.{lookup.name}: a guarded view contains its hierarchy as text, and a hierarchy of "
                 f"{len(rows):,} values is too long for that (at most {MOST_WRITTEN:,}); use a rule, or publish a table"
             )
         groups: dict[str, list[str]] = {}

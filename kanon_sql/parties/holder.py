@@ -65,7 +65,7 @@ class Holder:
         refuse_incomplete("parties/members", rows, there)
         if rows != persons:
             raise UnsupportedError(
-                f"{self.name}: {int(rows - persons):,} rows have a key in {self.key!r} that another row has as well; "
+                f"{self.name}: {int(rows - persons):,} rows share their key in {self.key!r} with another row; "
                 "the parties' rows are joined one to one, so aggregate them in a view first"
             )
         if rows > MOST_TOKENS:

@@ -109,8 +109,8 @@ class Horizontal:
         promised = self.classes.kept(demands)
         if sorted(found.sizes.values()) != sorted(promised.values()):
             raise VerificationError(
-                "verification: the written parts do not have the classes that the search has counted (did a source "
-                "change while it was read?); they were dropped"
+                "verification: the written parts do not have the classes that the search has counted (did a "
+                "source change while it was read?); they were dropped"
             )
 
     def publish(self, parts: Sequence[Part], manifest: Callable[[Part, int], Mapping[str, Any]]) -> None:
@@ -131,8 +131,8 @@ class Horizontal:
                 if not done:
                     raise
                 raise DatabaseError(
-                    f"{part.site.name}: {error}. The parts of {', '.join(done)} are published, the others are not: do "
-                    "not use what stands as one release, and run again"
+                    f"{part.site.name}: {error}. The parts of {', '.join(done)} are published, the others are "
+                    "not: do not use these parts as one release, and run again"
                 ) from None
             done.append(part.site.name)
 

@@ -191,7 +191,8 @@ class PooledEvaluator:
         """
         if self.verdict(verdict.node, found) != verdict:
             raise VerificationError(
-                "the chosen generalization is not what the search measured; did a party's table change meanwhile?"
+                "the figures of the chosen generalization differ from those of the search; run again when no "
+                "party's table changes"
             )
 
     def _preference(self, verdict: Verdict) -> float:

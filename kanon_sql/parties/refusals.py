@@ -23,39 +23,42 @@ def party_obstacles(spec: Spec) -> Iterator[Obstacle]:
     by_levels = [name for name, other in QUALITY_METRICS.items() if other.from_levels]
     by_counts = [name for name, other in QUALITY_METRICS.items() if other.from_counts]
     reasons = [
-        (spec.unit is not None, "unit: who has rows at several parties would be counted once at each; leave unit out, "
-         "and keep one row per person"),
-        (not spec.recoding.is_full_domain, f"recoding: {spec.recoding.method} divides a table by its values, which "
-         "would have to cross; use recoding: full_domain"),
-        (spec.recoding.save_as is not None, "recoding.save_as: what is saved would be the recoding of all parties; "
-         "leave it out"),
+        (spec.unit is not None, "unit: a person with rows at several parties would be counted once at each; "
+"leave unit out, and keep one row per person"),
+        (not spec.recoding.is_full_domain, f"recoding: {spec.recoding.method} divides a table by its values, "
+"which parties would have to exchange; use recoding: full_domain"),
+        (spec.recoding.save_as is not None, "recoding.save_as: the saved recoding would be that of all parties; "
+"leave it out"),
         (spec.release_view is not None, "release.view: a view reads the rows of one database; name a table"),
         (spec.state is not None, "state: a release that grows is one table of one database; leave it out"),
         (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
         (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
          "at all parties; use style: drop"),
-        (bool(spec.warnings.fatal), "warnings: no party tells what they are about, so none can be an error; leave "
-         "'error' out"),
+        (bool(spec.warnings.fatal), "warnings: parties do not exchange what warnings need, so none can be an "
+"error; leave 'error' out"),
         (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
          "query that each party's database has"),
-        (algorithm.by_labels, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
-         "no party tells; use optimal, samarati, incognito, exhaustive or top_down"),
-        (not algorithm.proves and not metric.from_levels, f"search.algorithm: {search.algorithm} "
-         "would go another way than over one table: no party tells how many labels occur, by which the metric "
-         f"{search.metric} is bounded; use the metric {' or '.join(by_levels)}, or the algorithm optimal"),
-        (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
-         "cross; use optimal, samarati, incognito or exhaustive"),
+        (algorithm.by_labels, f"search.algorithm: {search.algorithm} needs the number of labels that occur, "
+"which parties do not exchange; use optimal, samarati, incognito, exhaustive or "
+"top_down"),
+        (not algorithm.proves and not metric.from_levels, f"search.algorithm: {search.algorithm} would visit other "
+"nodes than over one table: parties do not exchange the "
+"number of labels that occur, which bounds the metric "
+f"{search.metric}; use the metric "
+f"{' or '.join(by_levels)}, or the algorithm optimal"),
+        (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which parties "
+"would have to exchange; use optimal, samarati, incognito or exhaustive"),
         (search.distance_vectors or search.variant != "basic", "search: distance_vectors and variant prepare tables in "
          "one database; leave them out"),
-        (not metric.from_counts, f"search.metric: {search.metric} looks at how often values occur, which would "
-         f"have to cross; use {', '.join(by_counts[:-1])} or {by_counts[-1]}"),
+        (not metric.from_counts, f"search.metric: {search.metric} needs the counts of values, which parties "
+f"would have to exchange; use {', '.join(by_counts[:-1])} or {by_counts[-1]}"),
     ]  # fmt: skip
     for name, column in spec.quasi_identifiers.items():
         never = column.hierarchy.never_among_parties
         reasons += [
             (never is not None, f"quasi_identifiers.{name}: {never}"),
-            (column.as_ != "text", f"quasi_identifiers.{name}.as: the parties' parts are labels, which are joined; "
-             "leave it out"),
+            (column.as_ != "text", f"quasi_identifiers.{name}.as: the parties' parts are joined by their labels; "
+"leave it out"),
             (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
              "a table, and each party has others; give every value one parent"),
         ]  # fmt: skip
@@ -68,8 +71,9 @@ def demand_obstacles(models: Sequence[PrivacyModel]) -> Iterator[Obstacle]:
     for model in models:
         if not _asks_for_rows(model) and not _asks_for_values(model):
             yield Obstacle(
-                f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
-                "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
+                f"parties: {model.label} is judged by values that parties would have to exchange, or by classes "
+                "of other columns; parties can satisfy k_anonymity and distinct l_diversity over all "
+                "quasi-identifiers together"
             )
 
 
@@ -118,8 +122,9 @@ def refuse_float_values(given: Sequence[Prepared], diverse: Collection[str]) -> 
             column = party.columns.get(attribute)
             if column is not None and column.kind == "float":
                 raise SpecError(
-                    f"sensitive: {attribute}: the column is {column.type}, of which the same value may have different "
-                    "texts and count twice; cast it to a decimal or a whole number in a view or a source query"
+                    f"sensitive: {attribute}: the column is {column.type}, in which the same value may have "
+                    "different texts and count twice; cast it to a decimal or a whole number in a view or a "
+                    "source query"
                 )
 
 
@@ -146,7 +151,7 @@ def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared], divers
             if not _same_texts(one_kind, two_kind, exactly=column in diverse):
                 raise SpecError(
                     f"{where}: the column is {one_kind.type} at {names[0]} and {two_kind.type} at "
-                    f"{name}, so that the same value may have different {what}; cast it in a view or a source query"
+                    f"{name}, so the same value may have different {what}; cast it in a view or a source query"
                 )
         for one, two in zip(first.sets.lookups, other.sets.lookups, strict=True):
             if (one.height, one.top) != (two.height, two.top):

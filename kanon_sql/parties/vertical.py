@@ -292,8 +292,8 @@ def _divided(engines: Sequence[Engine], names: Sequence[str], spec: Spec, key: s
         if len(having) != 1:
             where = f"at {' and '.join(having)}" if having else "at no party"
             raise SpecError(
-                f"{column}: the column is {where}; in a vertical split it is at exactly one, so hide it from the "
-                "others by a view or a source query"
+                f"{column}: the column is {where}; a vertical split needs it at exactly one party; hide it from "
+                "the others by a view or a source query"
             )
     found = []
     for name, columns in zip(names, held, strict=True):

@@ -212,15 +212,15 @@ def _noise(workspace: Workspace, item: MaskedColumn, noise: Noise, given: dict[s
     """Noise in whole units of the last digit, one of :data:`QUANTILES` for each row."""
     if item.known < FEWEST:
         raise SpecError(
-            f"perturb.{item.name}: noise needs a column with {FEWEST} values or more, and fewer are "
-            "there; use swap or rank_swap"
+            f"perturb.{item.name}: noise needs a column with {FEWEST} values or more, and it has fewer; use swap "
+            "or rank_swap"
         )
     decimals = noise.decimals if noise.decimals is not None else 0 if item.column.kind == "integer" else 2
     unit = 10**decimals
     _, deviation, largest = moments_of(workspace, given["base"], item)
     if largest * unit * 2 > LARGEST:
         raise UnsupportedError(
-            f"perturb.{item.name}: numbers of more than 15 digits; use larger units in a source query"
+            f"perturb.{item.name}: the column has numbers of more than 15 digits; use larger units in a source query"
         )
     scale = unit * noise.share * deviation if noise.variant == "additive" else noise.share * _PARTS
     scale = float(f"{scale:.6g}")  # sums differ in their last digits between engines, and noise must not
@@ -269,7 +269,9 @@ def _pram(workspace: Workspace, item: MaskedColumn, pram: Pram, given: dict[str,
         workspace.execute("perturbation/categories", target=categories, base=given["base"], source=item.source)
         count = workspace.size([categories])
         if count < 2 and not pram.invariant:
-            raise SpecError(f"perturb.{item.name}: the column has one category; keep it, since there is no other one")
+            raise SpecError(
+                f"perturb.{item.name}: the column has one category only, so it cannot be perturbed; keep it"
+            )
         workspace.execute(
             "perturbation/pram",
             categories=categories,

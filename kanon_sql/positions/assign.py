@@ -185,7 +185,7 @@ def examined(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
             "were expected (did the source change while it was read?); nothing was published"
         )
     if astray:
-        raise VerificationError(f"verification: {astray:,} rows lie outside of their cell; nothing was published")
+        raise VerificationError(f"verification: {astray:,} rows are outside of their cell; nothing was published")
     present = None
     if spec.anonymity_set == "present":
         present = _fewest_present(workspace, cells, tables)

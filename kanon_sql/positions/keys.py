@@ -71,15 +71,15 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
     rows, outside, unknown, wrong = (int(item) for item in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so it is not known whose they are; leave them out "
-            "in a source query, or give them one"
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so their person is unknown; leave them out in a "
+            "source query, or give them one"
         )
     if wrong:
         raise SpecError(f"k: {wrong:,} rows have a k below 1 in {spec.k.column!r}; correct them in a source query")
     if outside and spec.position.outside == "refuse":
         raise SpecError(
-            f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, or "
-            "leave the rows out (outside: suppress), which counts against the limit of suppression"
+            f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, "
+            "or suppress the rows (outside: suppress), which counts against the limit of suppression"
         )
     if outside:
         inside = workspace.table("inside")

@@ -78,11 +78,13 @@ def publish_cloaked(
         outputs = [{"name": name, "value": Sql(kept.get(name) or f"labels.{labels[name]}")} for name in names]
         workspace.execute("positions/release", target=target, outputs=outputs, rows=shuffled, labels=written.labels)
         if list(workspace.columns(target)) != names:
-            raise VerificationError("verification: the written table has other columns than promised; it was dropped")
+            raise VerificationError(
+                "verification: the written table does not have the promised columns; it was dropped"
+            )
         differing = differing_labels(workspace, spec, written, target)
         if differing:
             raise VerificationError(
-                f"verification: {differing:,} labels have other rows than were examined; the table was dropped"
+                f"verification: {differing:,} labels do not have the rows that were examined; the table was dropped"
             )
         manifest = {
             "kanon_sql": __version__,

@@ -29,7 +29,7 @@ from kanon_sql.sql import Relation
 
 __all__ = ["MOST_PAIRS", "NOT_KEPT", "Vectors", "approximated", "approximation_faults", "tree_of"]
 
-NOT_KEPT = "puts alike rows into several classes, as many as this source needs, so that nothing says where new ones go"
+NOT_KEPT = "divides equal rows among classes as this source needs, so new rows have no defined class"
 """Why no approximation can be kept for new rows."""
 
 MOST_PAIRS = 10_000_000
@@ -68,9 +68,9 @@ class Vectors:
         count = ones * (self.state.count - 1)
         if count > MOST_PAIRS:
             raise UnsupportedError(
-                f"recoding: the distances of {ones:,} different rows from {self.state.count:,} are {count:,}, and at "
-                f"most {MOST_PAIRS:,} are compared; raise the minimum_level of quasi-identifiers, so that fewer rows "
-                "differ, or use recoding: local, which compares no pairs"
+                f"recoding: the distances of {ones:,} distinct rows from {self.state.count:,} are {count:,}, and "
+                f"at most {MOST_PAIRS:,} are compared; raise the minimum_level of quasi-identifiers, so that "
+                "fewer rows differ, or use recoding: local, which compares no pairs"
             )
         tables = {"vectors": self.state.vectors}
         return self.state.make("pairs", "pairs", tables, attributes=self._attributes, below=below)
@@ -120,7 +120,7 @@ def approximated(
     tops = tuple(own[-1] for own in levels)
     state = begin(given.workspace, sets, given.models, tops, levels)
     if state.violating_rows:
-        return NothingRecoded(spec, given, "all rows together are fewer than k, and every class is made of them")
+        return NothingRecoded(spec, given, "all rows together are fewer than k")
     vectors, stopped = Vectors(state, state.judge.least_size, cells), None
     try:
         with budget.limits(given.workspace.engine):
@@ -172,10 +172,11 @@ def approximation_faults(spec: Spec) -> Iterator[Fault]:
     why = why_not_parted(spec, single=True)
     if why is not None:
         message = (
-            f"{method} promises its factor for one k_anonymity of rows over all quasi-identifiers, and {why}; use local"
+            f"the approximation factor of {method} holds for one k_anonymity of rows over all quasi-identifiers, "
+            f"and {why}; use local"
         )
         yield Fault(("recoding", "method"), message, True)
     for name, column in spec.quasi_identifiers.items():
         if column.maximum_level is not None:
-            message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
+            message = f"{method} generalizes to the top where rows differ; leave maximum_level out"
             yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)

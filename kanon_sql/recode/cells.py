@@ -76,7 +76,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     """Caps of other columns, and levels that are not the lowest."""
     for name in spec.recoding.caps or ():
         if name not in spec.quasi_identifiers:
-            why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
+            why = f"{quote(name)} is not a quasi-identifier; only cells of quasi-identifiers are suppressed"
             yield Fault(("recoding", "caps", name), why, True)
     if spec.recoding.variant == "minimum":
         for name, column in spec.quasi_identifiers.items():
@@ -88,7 +88,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
 @recoding(
     "cells",
     title="Cell suppression",
-    words="a column has one level, and single cells are suppressed, that is, released as the top",
+    words="all rows have one level per column, and single cells are suppressed, that is, released as the top",
     takes=("caps",),
     variants=("searched", "minimum"),
     faults=_faults,

@@ -116,9 +116,9 @@ def bound_kind(column: Column, is_open: bool) -> BoundKind:
     if column.labels is not None:
         if not column.labels:
             raise SpecError(
-                f"recoding.save_as: {column.name} is {column.type}, and the database does not say which labels the "
-                "type has, so that new values could have no place among the cuts; give the column a hierarchy (a tree "
-                "or a file) whose rows are in order, or cast it in a source query"
+                f"recoding.save_as: {column.name} is {column.type}, and the database does not say which labels "
+                "the type has, so new values might belong to no range; give the column a hierarchy (a tree or a "
+                "file) whose rows are in order, or cast it in a source query"
             )
         return "label"
     return "value" if column.kind in BY_VALUE else "text"

@@ -129,8 +129,9 @@ class _Making(Scratch):
         if unvalued:
             return NoInvariantClasses(
                 rows,
-                f"{rows_in_words(unvalued)} without {self.requirement.attribute}: NULL is no value that protects, and "
-                "every person is released; leave them out in a source query, or give them a value of their own there",
+                f"{rows_in_words(unvalued)} without {self.requirement.attribute}: every person is released, and "
+                "NULL does not count as a value; leave them out in a source query, or give them a value of "
+                "their own there",
             )
         before = self.persons.before(people)
         known = self.make("known", {"people": people, "past": before})
@@ -140,9 +141,9 @@ class _Making(Scratch):
         if changed:
             return NoInvariantClasses(
                 rows,
-                f"{changed:,} persons have another {self.requirement.attribute} now than any of their class when they "
-                "were released before: m-invariance is about values that stay, and no class with the same values has "
-                "theirs; leave them out in a source query",
+                f"{changed:,} persons now have a value of {self.requirement.attribute} that their class did not "
+                "have when they were released: m-invariance needs values that do not change; leave these "
+                "persons out in a source query",
             )
         self.workspace.report("making m-invariant classes", None)
         buckets = self._buckets(placed, known, signatures, items)
@@ -186,7 +187,7 @@ class _Making(Scratch):
         if values > MOST_VALUES:
             raise UnsupportedError(
                 f"m_invariance: {self.requirement.attribute} has {values:,} different values, and at most "
-                f"{MOST_VALUES:,} can be worked with; generalize it in a source query"
+                f"{MOST_VALUES:,} are supported; generalize it in a source query"
             )
         found = self.rows("histogram", MOST_VALUES, tables)
         available = {number: count for number, count, _ in found if count}
@@ -202,9 +203,9 @@ class _Making(Scratch):
                 "all of them; ask for a smaller m, or generalize the attribute in a source query"
             )
         return (
-            f"{persons:,} persons were not released before, and whichever of them balance earlier classes, more than 1 "
-            f"in {m} of the others have the same {self.requirement.attribute}: they are not {m}-eligible, and no "
-            f"classes of {m} different values hold all of them; publish once more persons have come"
+            f"{persons:,} persons were not released before, and whichever of them balance earlier classes, more "
+            f"than 1 in {m} of the others have the same {self.requirement.attribute}: they are not {m}-eligible, "
+            f"and no classes of {m} different values hold all of them; publish when there are more new persons"
         )
 
     # --- Classes -------------------------------------------------------------------------

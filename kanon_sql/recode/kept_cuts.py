@@ -65,7 +65,7 @@ def recoded_by_cuts(
     )  # fmt: skip
     if state.violating_rows:
         rows = rows_in_words(state.violating_rows)
-        why = f"all {rows} together violate the requirements, and every class is made of them"
+        why = f"all {rows} together violate the requirements, and the cuts can only divide them"
         return NothingRecoded(spec, given, why)
     applied = _Applied(given, spec, state, shown, table, places, orders)
     return applied.in_ranges() if spec.recoding.declared.of_ranges else applied.in_numbers()
@@ -123,8 +123,9 @@ def _refuse_others(shown: str, learned: Mapping[str, str], asked: Mapping[str, s
         SpecError: there are some.
     """
     problems = [
-        f"quasi_identifiers.{name}: {shown} was learned with values of the kind {learned.get(name, 'none')}, and these "
-        f"are of the kind {asked.get(name, 'none')}; cast the column in a source query, or learn the recoding again"
+        f"quasi_identifiers.{name}: {shown} was learned with values of the kind {learned.get(name, 'none')}, and "
+        f"the new ones are of the kind {asked.get(name, 'none')}; cast the column in a source query, or learn "
+        "the recoding again"
         for name in sorted({*learned, *asked})
         if learned.get(name) != asked.get(name)
     ]

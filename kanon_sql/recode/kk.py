@@ -84,7 +84,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     variants = [getattr(item, "variant", None) for item in asked]
     why = None
     if others:
-        why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
+        why = f"{others[0]} is about classes of equal rows, which (k,k)-anonymous rows do not form; use recoding: local"
     elif len(asked) > 1:
         why = "privacy asks for several variants; ask for kk alone, with the largest k"
     elif variants[0] not in ("kk", "global_1k"):
@@ -105,17 +105,14 @@ def _faults(spec: Spec) -> Iterator[Fault]:
 @recoding(
     "kk",
     title="(k,k)-anonymity",
-    words="the level of a value differs by row; rows and records overlap, this is no k-anonymity",
+    words="the level of a value differs by row; rows and records overlap, and the release is not k-anonymous",
     takes=("start",),
     variants=("fast", "best"),
     any_model=False,
     faults=_faults,
     of_rows=True,
     models=of_classes,
-    not_kept=(
-        "lowers cells as far as the rows of this source cover each other, so that nothing says which labels new "
-        "ones get"
-    ),
+    not_kept=("lowers cells as far as the rows of this source cover each other, so new rows have no defined labels"),
 )
 def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     """Recode locally, and lower cells as long as rows and records stay (k,k)-anonymous.
@@ -150,7 +147,7 @@ def _refuse_unclear(state: Partitions) -> None:
     names = [path.name for path in paths if path.raised]
     if names:
         raise UnsupportedError(
-            f"recoding: kk: labels of {', '.join(names)} mean other values at one level than at another, so which "
+            f"recoding: kk: labels of {', '.join(names)} stand for different values at different levels, so which "
             "records a row covers is not known; give each group a label of its own, or use recoding: local"
         )
 

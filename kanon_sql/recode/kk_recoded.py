@@ -36,7 +36,7 @@ class KKRecoded(Recoded):
         k = model.least_consistent
         if model.needs_perfect_matchings:
             weaker = (
-                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for an "
+                f"{model.label} is not {k}-anonymity: every record has {k} rows that may be its own, also for an "
                 "attacker who knows the quasi-identifiers of every person in the table, but these are not equally "
                 "likely, and classes may have fewer rows"
             )

@@ -55,7 +55,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     faults = list(approximation_faults(spec))
     refused = any(fault.loc == ("recoding", "method") for fault in faults)
     if not refused and (k := models_of(spec)[0].least_size) not in (2, 3):
-        message = f"matching knows classes of k = 2 and k = 3, and privacy asks for {k}; use forest or cover"
+        message = f"matching supports k = 2 and k = 3, and privacy asks for k = {k}; use forest or cover"
         yield Fault(("recoding", "method"), message, True)
     yield from faults
 
@@ -101,8 +101,8 @@ def _refuse_values(vectors: Vectors) -> None:
     for path, count in zip(state.cuttable, counts, strict=True):
         if count > 2:
             raise UnsupportedError(
-                f"recoding: matching promises its factor for columns of two values, and {path.name!r} has {count:,}; "
-                "raise its minimum_level, or use recoding: cover"
+                "recoding: the approximation factor of matching holds for columns of two values, and "
+                f"{path.name!r} has {count:,}; raise its minimum_level, or use recoding: cover"
             )
 
 
@@ -168,8 +168,9 @@ def _of_three(vectors: Vectors) -> list[Part]:
     (vertices,) = state.row("matching/rows", {"vectors": state.vectors}, k=vectors.k)
     if vertices > MOST_VERTICES:
         raise UnsupportedError(
-            f"recoding: matching with k = 3 takes every two rows for two vertices of a graph, and of {vertices:,} "
-            f"rows (three alike ones at most) at most {MOST_VERTICES} are matched; use recoding: forest or cover"
+            f"recoding: matching with k = 3 compares pairs of rows as a graph with {vertices:,} vertices (at "
+            f"most three equal rows count), and at most {MOST_VERTICES} are matched; use recoding: forest or "
+            "cover"
         )
     most = state.count * state.count
     distances = _fetched(vectors, "distances", {"pairs": vectors.pairs()}, most)

@@ -108,7 +108,10 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     named = spec.recoding.columns or {}
     for name in named:
         if name not in spec.quasi_identifiers:
-            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
+            why = (
+                f"{quote(name)} is not a quasi-identifier; only values of quasi-identifiers are replaced by "
+                "those of their class"
+            )
             yield Fault(("recoding", "columns", name), why, True)
     yield from level_faults(spec, "microaggregation releases a number, not a level", named)
     if spec.suppression.style == "mask":

@@ -45,9 +45,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
     why = why_not_parted(spec)
     if spec.recoding.variant == "relaxed" and why is not None:
-        message = (
-            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
-        )
+        message = f"relaxed divides equal rows, so it supports k_anonymity of rows only, and {why}; use strict"
         yield Fault(("recoding", "variant"), message, True)
 
 
@@ -82,9 +80,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     given.workspace.report("recoding by median cuts", None)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if state.violating_rows:
-        why = (
-            "all rows together violate the requirements, and every class of a multidimensional recoding is made of them"
-        )
+        why = "all rows together violate the requirements, and a multidimensional recoding can only divide them"
         return NothingRecoded(spec, given, why)
     dimensions, orders = dimensions_of(given, spec, state)
     ordered = tuple(item for item in dimensions if item.ordered)

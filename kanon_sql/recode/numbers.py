@@ -135,9 +135,9 @@ def _digits_of(column: Column, asked: Aggregate) -> int | str:
         if asked.digits is not None:
             return asked.digits
         return (
-            f"the column is {column.type}, whose sums depend on the order of the rows; say to how many digits after "
-            f"the point it is rounded, as in recoding.columns: {{{column.name}: "
-            f"{{aggregate: {asked.function}, digits: 2}}}}"
+            f"the column is {column.type}, whose sums depend on the order of the rows; write to how many digits "
+            f"after the point it is rounded, as in recoding.columns: {{{column.name}: {{aggregate: "
+            f"{asked.function}, digits: 2}}}}"
         )
     if asked.digits is not None:
         return (
@@ -205,7 +205,7 @@ def _too_large(unit: Unit, rows: int) -> str:
         )
     return (
         f"its numbers are too large for {rows:,} rows to be added up exactly, or are no numbers; give them fewer "
-        "digits in a source query" + (", or say fewer of them under digits" if unit.kind == "float" else "")
+        "digits in a source query" + (", or write fewer under digits" if unit.kind == "float" else "")
     )
 
 
@@ -293,7 +293,7 @@ def released_of(state: Partitions, own: Numbers, joined: Relation) -> Relation:
         if changed:
             raise UnsupportedError(
                 f"{own.name}: the type {unit.type} does not hold its numbers with {unit.digits} digits after the "
-                "point; say fewer of them under digits, or cast the column to DOUBLE in a source query"
+                "point; write fewer under digits, or cast the column to DOUBLE in a source query"
             )
     return released
 

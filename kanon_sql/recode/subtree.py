@@ -75,7 +75,7 @@ class SubtreeRecoded(Recoded):
     takes=("ranges", "classify"),
     variants=("top_down", "bottom_up"),
     chooses_parents=True,
-    optimum_instead="has no label to specialize: every column has one level alone to choose from",
+    optimum_instead="has no label to specialize: every column allows one level only",
 )
 def recoded_by_subtrees(
     given: Prepared, spec: Spec, budget: Budget

@@ -61,8 +61,8 @@ def amend(
         others = [item for item in states_in(workspace, before.schema) if item.tables == before.tables]
         if [item.run_id for item in others] != [after.run_id] or engine.mark(spec.release) != before.run_id:
             raise DatabaseError(
-                f"{'.'.join(spec.release)!r} is another one now than the one that was read: another run has changed "
-                "it; nothing was changed: run it again"
+                f"{'.'.join(spec.release)!r} is not the release that this run read, since another run has "
+                "changed it; nothing was changed: run it again"
             )
         change()
         if (sql := workspace.dialect.unmark(spec.release, before.run_id)) is not None:

@@ -107,8 +107,8 @@ class Coarser:
         )
         if self.workspace.size([target]) != self.workspace.size([standing]):
             raise VerificationError(
-                "verification: the release has labels that its state does not know; it was changed by another "
-                "program. This run changed nothing: release again, under another name"
+                "verification: the release has labels that are not in its state, so another program has changed "
+                "it. This run changed nothing: release again, under another name"
             )
 
 

@@ -139,8 +139,8 @@ class Departures:
 
     def _refuse_lack(self) -> None:
         raise VerificationError(
-            "verification: the release does not have the rows that its state says were released; it was changed by "
-            "another program. This run changed nothing: release again, under another name"
+            "verification: the release does not have the rows that its state records, so another program has "
+            "changed it. This run changed nothing: release again, under another name"
         )
 
 
@@ -164,8 +164,8 @@ def leaving_rows(workspace: Workspace, state: State, columns: Mapping[str, Colum
     missing = [name for name in state.columns if name not in columns]
     if missing:
         raise SpecError(
-            f"--deleted: the table has no column {missing[0]!r}; expected the columns that the spec names, by whose "
-            "values a row is known"
+            f"--deleted: the table has no column {missing[0]!r}; expected all columns that the spec names, whose "
+            "values identify a row"
         )
     refuse_other_types(state, columns, state.columns, "--deleted")
     texts = exact_texts([columns[name] for name in state.columns], "checked")
@@ -198,10 +198,10 @@ def departures_of(
     """
     if protects_values(spec) and spec.unit is None:
         raise SpecError(
-            "--deleted: a requirement protects values, and a row that leaves may come back changed, in another class: "
-            "what both classes have in common could be told of its person, which no column identifies here. Name the "
-            "persons' column as unit, by which a person who was released is not released again; or take rows of new "
-            "persons alone"
+            "--deleted: a requirement protects sensitive values, and a deleted row may come back changed, in "
+            "another class: an attacker could infer the values that both classes have in common, and no column "
+            "identifies the person here. Name the person's column as unit, so that a person who was released is "
+            "not released again; or add rows of new persons only"
         )
     names, labelled = list(state.columns), list(spec.quasi_identifiers)
 
@@ -238,8 +238,8 @@ def departures_of(
     )
     if int(unknown):
         raise SpecError(
-            f"--deleted: {int(unknown):,} of {int(asked):,} rows are no rows that were taken before, or are more of a "
-            "kind than there were; a row is known by its values of all columns that the spec names"
+            f"--deleted: {int(unknown):,} of {int(asked):,} rows were not taken before, or occur more often than "
+            "they were taken; a row is identified by its values in all columns that the spec names"
         )
     whole = spec.unit is not None or protects_values(spec)
     workspace.execute(

@@ -56,9 +56,9 @@ class JointVerdict:
         names = ", ".join(entry.name for entry in self.earlier)
         if self.joint.changed:
             return (
-                f"the source no longer gives {', '.join(self.joint.changed)} as it is in the database (the source "
-                "changed, or the release did), so what the releases tell together is not known; for tables that "
-                "change, see m-invariance (check --earlier)"
+                f"{', '.join(self.joint.changed)} can no longer be derived from the source (the source or the "
+                "release has changed), so what the releases reveal together is unknown; for tables that change, "
+                "see m-invariance (check --earlier)"
             )
         problems = [
             f"{item.violating_classes} joint classes ({rows_in_words(item.violating_rows)}) violate {item.model.label}"
@@ -77,11 +77,11 @@ class JointVerdict:
             return []
         last = self.earlier[-1].name
         ways = [
-            f"a release that is made of {last} alone, as the source of a spec without a ledger, tells no more than it"
+            f"a release made of {last} alone, as the source of a spec without a ledger, reveals no more than {last}"
         ]
         if on_conflict == "refuse":
             ways.insert(0, "ledger: {on_conflict: coarsen} looks for levels that are safe beside earlier releases")
-        return [f"what can be released all the same: {'; '.join(ways)}"]
+        return [f"what can be released: {'; '.join(ways)}"]
 
 
 def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
@@ -113,8 +113,8 @@ def _obstacles(
     engine, found = workspace.engine, []
     if entry.differential_privacy is not None:
         return [
-            f"{entry.name} is differentially private, and a release that is not would show what it hides; a ledger "
-            "holds one kind of release, and what must stay private is not released otherwise"
+            f"{entry.name} is differentially private, and a release that is not could reveal what it hides; keep "
+            "one kind of release in a ledger, and do not release this table otherwise"
         ]
     if entry.release == spec.release or is_same_table(engine, entry.release, spec.release):
         found.append(
@@ -132,10 +132,13 @@ def _obstacles(
             f"{entry.name} protects {entry.unit or 'rows'}, and this spec {spec.unit or 'rows'}: use the same unit"
         )
     named = [*entry.quasi_identifiers, *entry.shown]
-    found += [f"the source has no column {name!r}, which {entry.name} shows" for name in named if name not in columns]
     found += [
-        f"the hierarchy of {name} in {entry.name} is not known any more (of files, trees, points and SQL a digest is "
-        "kept); give the spec the same one, with minimum_level at its top if it is not to be released"
+        f"the source has no column {name!r}, which {entry.name} releases" for name in named if name not in columns
+    ]
+    found += [
+        f"the ledger does not hold the hierarchy of {name} in {entry.name} (it holds a digest of files, trees, "
+        "points and SQL); write the same hierarchy into the spec, with minimum_level at its top if the column "
+        "should not be released"
         for name, item in entry.quasi_identifiers.items()
         if item.rule is None and digests.get(name) != item.digest and _of_its_year(spec, name, item.digest) is None
     ]

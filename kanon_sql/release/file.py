@@ -133,9 +133,9 @@ def refuse_foreign_file(spec: Spec) -> None:
         raise SpecError(f"release.file: {shown} is the source itself, which is never replaced; choose another name")
     if not _is_ours(path):
         raise SpecError(
-            f"release.file: there is already a file {shown} that kanon_sql did not publish, or that was changed since; "
-            "choose another name, or move it away. A file of ours is known by the manifest beside it, "
-            f"{file_manifest(path).name}"
+            f"release.file: there is already a file {shown} that kanon_sql did not publish, or that was changed "
+            "since; choose another name, or move it away. kanon_sql recognizes its own file by the manifest "
+            f"next to it, {file_manifest(path).name}"
         )
 
 
@@ -255,8 +255,8 @@ def files_left(directory: Path, *, remove: bool) -> list[tuple[Path, float, bool
     with _alone_in(directory, waits=False) as alone:
         if not alone:
             raise SpecError(
-                f"--files {directory}: a run publishes there now, or the directory cannot be locked so that this is "
-                "not known; look again when it has ended"
+                f"--files {directory}: a run is publishing there, or the directory cannot be locked to rule that "
+                "out; try again when no run publishes"
             )
         pending = [path for path in directory.glob(".*.kanon.manifest.json") if not path.is_symlink()]
         found = [(path, path.lstat().st_mtime) for path in sorted([*_hidden_in(directory), *pending])]
@@ -356,8 +356,8 @@ def read_back(workspace: Workspace, file: WrittenFile, table: Relation) -> Itera
         (differing,) = workspace.row("release/differing", names=names, side=side, written=table, read=found)
         if differing:
             raise VerificationError(
-                f"verification: {differing} different rows of the written file are not those that were to be written; "
-                "it was removed"
+                f"verification: {differing} distinct rows of the written file differ from the release; the file "
+                "was removed"
             )
         yield found
 
@@ -388,7 +388,7 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
         _publish_manifest(pending, file.path)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        what = "the release stands, and its manifest is not beside it" if stands else "nothing was published"
+        what = "the release is published, but its manifest is not next to it" if stands else "nothing was published"
         raise DatabaseError(f"{file.path.name} cannot be published: {reason}; {what}") from None
     finally:
         if not stands:

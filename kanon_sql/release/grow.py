@@ -170,6 +170,6 @@ def _refuse_other_count(workspace: Workspace, growing: Growing, table: Relation)
     expected = growing.after.rows["published"]
     if int(rows) != expected:
         raise VerificationError(
-            f"verification: the release has {int(rows):,} rows where its state says {expected:,}; it was changed by "
-            "another program. This run changed nothing: release again, under another name"
+            f"verification: the release has {int(rows):,} rows where its state says {expected:,}; another "
+            "program has changed it. This run changed nothing: release again, under another name"
         )

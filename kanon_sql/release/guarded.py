@@ -76,9 +76,9 @@ def refuse_temporary_source(engine: Engine, spec: Spec) -> None:
 def _not_by_windows(model: PrivacyModel, *, by_person: bool) -> str | None:
     """Why windows over the rows of a class do not tell whether it satisfies; None where they do."""
     if model.quasi_identifiers is not None or model.on_coarser_classes or model.others:
-        return "it is about classes by other columns, which hold what is left of several of the view's classes"
+        return "it is about classes by other columns, each of which joins several of the view's classes"
     if not model.by_windows:
-        return "it compares a class with more than its own rows"
+        return "it compares a class with rows outside of it"
     if by_person and model.attribute is not None:
         return "with a unit, values are counted by person"
     if model.lists:
@@ -255,7 +255,10 @@ def view_notes(workspace: Workspace, choice: Choice) -> tuple[str, ...]:
     """
     dialect = workspace.dialect
     notes = [
-        "a view shows each change of its source at once: who reads it before and after can tell whose row came or went"
+        (
+            "a view shows each change of its source at once: a reader who compares it before and after a change can "
+            "see whose row was added or removed"
+        )
     ]
     if dialect.has_rights:
         notes.append("readers need SELECT on the view alone; give them no right on its source")
@@ -280,7 +283,7 @@ def _refuse_rare_values(workspace: Workspace, choice: Choice, name: str) -> None
     (rare,) = workspace.row("release/rare_values", source=source_relation(), value=value, least=least)
     if rare:
         raise UnsupportedError(
-            f"release.view: the hierarchy of {name} lists exactly the values that occur, and the view's text, which "
-            f"readers may see, would tell of {int(rare):,} of them that they do, though fewer than {least} rows have "
-            "each; let the hierarchy list the whole domain, or use a rule"
+            f"release.view: the hierarchy of {name} lists exactly the values that occur, and the view's text, "
+            f"which readers may see, would reveal {int(rare):,} of them that fewer than {least} rows have each; "
+            "let the hierarchy list the whole domain, or use a rule"
         )

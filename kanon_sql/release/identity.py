@@ -70,9 +70,9 @@ def refuse_other_types(state: State, columns: Mapping[str, Column], names: Seque
         now, (first, kind) = columns[name], state.types[name]
         if _identity(now.type, now.kind) != _identity(first, kind):
             raise SpecError(
-                f"{what}: {name!r} is of type {_shown(now.type)}, and was of type {_shown(first)} when the release was "
-                "begun; equal values of two types would be taken for different ones, or different ones for equal, so "
-                "that a person could be counted twice. Cast it to that type in a query"
+                f"{what}: {name!r} is of type {_shown(now.type)}, and was of type {_shown(first)} when the "
+                "release was started; equal values of two types may compare as different, or different ones as "
+                "equal, so a person could be counted twice. Cast it to that type in a query"
             )
 
 
@@ -106,7 +106,7 @@ def forms_taken(
     for name, form in found.items():
         if form != before.get(name, form):
             raise SpecError(
-                f"{name}: the new values are {form}, and those that were taken before are {before[name]}; the same "
-                "person, or class, would be taken for two. Cast the column to one type in a source query"
+                f"{name}: the new values are {form}, and the earlier ones are {before[name]}; the same person, "
+                "or class, would count as two. Cast the column to one type in a source query"
             )
     return {**before, **found}

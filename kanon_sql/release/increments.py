@@ -80,8 +80,8 @@ def kept_columns(spec: Spec, columns: Mapping[str, Column]) -> tuple[str, ...]:
         exact_value(columns[name], "kanon_source")  # which refuses what has no text of its own
         if columns[name].type.upper() in ("JSON", "XML"):
             raise UnsupportedError(
-                f"{name}: a state counts equal values, and those of type {columns[name].type} are not compared; cast "
-                "it to text in a view"
+                f"{name}: a state compares values, and values of type {columns[name].type} cannot be compared; "
+                "cast the column to text in a view"
             )
     return tuple(name for name in columns if name in named)
 
@@ -237,8 +237,8 @@ def refuse_unequal(
     )
     if int(unequal) or int(found) != rows:
         raise VerificationError(
-            f"verification: {int(unequal)} different rows were written more or less often than the state would "
-            "remember them (did the source change while it was read?); nothing was published"
+            f"verification: {int(unequal)} distinct rows were written more or less often than the state would "
+            "record them (did the source change while it was read?); nothing was published"
         )
 
 

@@ -67,8 +67,8 @@ def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[st
             count = _write(workspace, table, what)
             publish(workspace, named, table, _manifest(workspace, spec, shown, what, node))
     except KanonError as error:
-        raise type(error)(f"{error}; the release {'.'.join(spec.release or ())} was published, and its recoding is not "
-                          f"kept in {shown}") from None  # fmt: skip
+        raise type(error)(f"{error}; the release {'.'.join(spec.release or ())} was published, but its recoding "
+f"could not be kept in {shown}") from None  # fmt: skip
     if isinstance(what, Mapped) and what.cuts is not None:
         return f"the recoding is kept in {shown}: {count:,} cuts, whose values are as sensitive as the source's"
     return f"the recoding is kept in {shown}" + ("" if count is None else f": {count:,} classes")
@@ -95,7 +95,7 @@ def _write(workspace: Workspace, table: Relation, what: Mapped | Node) -> int | 
     workspace.execute("release/kept/classes", target=table, classes=what.classes, attributes=paths)
     (count,) = workspace.row("release/count", table=table, mark=None, unit=None)
     if int(count) != what.count:
-        raise VerificationError(f"verification: {count} classes were kept where {what.count} were released")
+        raise VerificationError(f"verification: {count} classes were kept, but {what.count} were released")
     return int(count)
 
 
@@ -146,6 +146,7 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
 
 def _no_such(name: tuple[str, ...]) -> str:
     return (
-        f"there is no recoding kept as {format_table_name(name)!r} here; expected the name that a spec has under "
-        "recoding: {save_as: ...}, with its schema if the release has one, after kanon-sql anonymize"
+        f"no recoding is kept as {format_table_name(name)!r} in this database; expected the name under recoding: "
+        "{save_as: ...} of a spec that kanon-sql anonymize has released, with its schema if the release has "
+        "one"
     )

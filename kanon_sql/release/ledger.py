@@ -183,13 +183,13 @@ def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
     if not workspace.engine.shared(table.parts):
         return ()
     if [column.lower() for column in workspace.columns(table)] != list(COLUMNS):
-        raise SpecError(f"ledger: {shown!r} is a table, but no ledger of kanon_sql; choose another name")
+        raise SpecError(f"ledger: {shown!r} is a table, but not a ledger of kanon_sql; choose another name")
     rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=table)
     try:
         return tuple(Entry.from_dict(json.loads(row[0])) for row in rows)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise SpecError(
-            f"ledger: {shown!r} holds a row that no version known here has written; upgrade kanon_sql, or "
+            f"ledger: {shown!r} holds a row that this version of kanon_sql cannot read; upgrade kanon_sql, or "
             "name another ledger"
         ) from None
 
@@ -276,6 +276,6 @@ class Addition:
         rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=self.table)
         if {json.loads(row[0])["run_id"] for row in rows} != known:
             raise DatabaseError(
-                "ledger: another release was entered meanwhile, with which this one was not compared; "
+                "ledger: another run entered a release meanwhile, and this one was not compared with it; "
                 "nothing was published: run it again"
             )

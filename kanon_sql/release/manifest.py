@@ -217,15 +217,16 @@ def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -
     with open_workspace(engine, "") as workspace:
         if not engine.shared(table.parts):
             raise SpecError(
-                f"there is no table {'.'.join(table.parts)} here, so no release was published beside it; "
-                "name its --schema, or another database"
+                f"this database has no table {'.'.join(table.parts)}, so no release was published there; name "
+                "the release's --schema, or another database"
             )
         rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=table, run_id=run_id)
     settled = [text for published_at, text in rows if published_at != _PENDING]
     if rows and not settled:
         raise SpecError(
-            f"the run {run_id} is recorded in {'.'.join(table.parts)} as pending: it is still publishing, or was cut "
-            "off then; once no run publishes, kanon-sql clean --yes settles or removes what it left"
+            f"the run {run_id} is recorded in {'.'.join(table.parts)} as pending: it is still publishing, or was "
+            "interrupted; when no run publishes, run kanon-sql clean --yes, which completes it or removes what "
+            "it left"
         )
     if not settled or not settled[0]:
         raise SpecError(

@@ -66,8 +66,8 @@ _KINDS: dict[Kind, str] = {
     "perturbed": "a perturbed release",
 }
 
-_STANDS = "the release stands under its name all the same"
-_LEFT = "kanon-sql clean --yes settles what the run left"
+_STANDS = "the release is nevertheless published under its name"
+_LEFT = "run kanon-sql clean --yes to remove what the run left"
 
 
 def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "release") -> str | None:
@@ -108,9 +108,9 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
             return run_id
         _refuse_recreated(workspace, release, manifest)
     if kind != wanted and (workspace.engine.mark(release) or workspace.engine.view_mark(release)) is not None:
-        stands = "a guarded view" if kind == "view" else "a table of ours"
+        stands = "a guarded view" if kind == "view" else "a table of kanon_sql"
         raise SpecError(
-            f"{key}: {shown!r} is {stands}, and no {wanted} takes its place; choose another name, or drop it first"
+            f"{key}: {shown!r} is {stands}, which a {wanted} cannot replace; choose another name, or drop it first"
         )
     raise SpecError(
         f"{key}: there is already a {kind} {shown!r} that kanon_sql did not publish; "
@@ -158,8 +158,8 @@ def _refuse_other_use(run_id: str, shown: str, key: str) -> None:
     if key != _KEYS[stands]:
         other = next(kind for kind, its_key in _KEYS.items() if its_key == key)
         raise SpecError(
-            f"{key}: {shown!r} is {_KINDS[stands]}, and no {other} takes its place; choose another name, or drop it "
-            "first"
+            f"{key}: {shown!r} is {_KINDS[stands]}, which a {other} cannot replace; choose another name, or drop "
+            "it first"
         )
 
 
@@ -180,9 +180,10 @@ def _refuse_recreated(workspace: Workspace, release: tuple[str, ...], manifest: 
         return
     mark = workspace.dialect.mark(release, "RUN")
     raise SpecError(
-        f"release: the table {'.'.join(release)!r} is not the one that kanon_sql published under this name: it was "
-        "made again, or has lost its mark; drop or rename it, or choose another name. If it is the release, restored "
-        f"or with a new comment, give it its mark back, with its run_id of {MANIFEST_TABLE} in the place of RUN: {mark}"
+        f"release: the table {'.'.join(release)!r} is not the one that kanon_sql published under this name: it "
+        "was created again, or has lost its mark; drop or rename it, or choose another name. If it is the "
+        f"release, restored or with a new comment, mark it again, with its run_id from {MANIFEST_TABLE} in place "
+        f"of RUN: {mark}"
     )
 
 
@@ -204,8 +205,7 @@ def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: 
     run_id = refuse_foreign_release(workspace, spec, key=_KEYS[kind_of(workspace.run_id)])
     if replacing is not None and replacing != (run_id,):
         raise DatabaseError(
-            f"{spec.release[-1]!r} is another one now than the one that was read: another run has replaced it; nothing "
-            "was published: run it again"
+            f"another run has replaced {spec.release[-1]!r} since this run read it; nothing was published: run it again"
         )
     if run_id is None:
         return None
@@ -213,8 +213,8 @@ def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: 
     shown = spec.release[-1]
     if old is None and new is not None:
         raise DatabaseError(
-            f"release: {shown!r} went away while it was to be replaced: another run publishes under this name, or "
-            "another user dropped it; nothing was published, and the next run finds what stands then"
+            f"release: {shown!r} was dropped before this run could replace it: another run is publishing under "
+            "this name, or another user dropped it; nothing was published: run it again"
         )
     if old != new:
         raise SpecError(
@@ -299,8 +299,9 @@ def mark_as_ours(workspace: Workspace, written: Relation) -> None:
         workspace.run(Statement("release/mark", sql, quoted=dialect.quoted))
     except DatabaseError as error:
         raise DatabaseError(
-            f"{error}; nothing was published: the release has to say which run wrote it, since a later run replaces "
-            "nothing else. Release into a schema whose tables can do that, with the right to alter tables there"
+            f"{error}; nothing was published: a release must carry the mark of its run, since a later run "
+            "replaces only marked tables. Release into a schema whose tables can have a comment, with the right "
+            "to alter tables there"
         ) from None
 
 
@@ -390,8 +391,8 @@ class _InSteps:
         if (engine.mark(old.parts),) != self.replacing:
             self._replace(old, free)
             raise DatabaseError(
-                f"{self.release[-1]!r} became another one while it was to be replaced: another run has published; its "
-                "release stands again, and this run's is gone: run it again"
+                f"another run published {self.release[-1]!r} while this run was replacing it; that release is "
+                "back under its name, and this run's was dropped: run it again"
             )
 
     def _replace(self, table: Relation, aside: Relation) -> None:
@@ -411,7 +412,7 @@ class _InSteps:
             done = True
         if not isinstance(error, DatabaseError) or (done and not stands):
             raise error
-        what = _STANDS if stands else "what stands under the name is not known"
+        what = _STANDS if stands else "it is unknown which release has the name now"
         raise type(error)(f"{error}; {what}" if done else f"{error}; {what}; {_LEFT}") from None
 
     def _end(self, stands: bool, old: str | None) -> None:

@@ -105,7 +105,7 @@ def _examine(workspace: Workspace, choice: Choice) -> None:
     assert choice.spec.release is not None
     if workspace.engine.view_mark(choice.spec.release) != workspace.run_id:
         raise SpecError(
-            f"release.view: {choice.spec.shown!r} was created, and something else is found by this name; write it with "
-            "its schema"
+            f"release.view: {choice.spec.shown!r} was created, but this name leads to another table or view; "
+            "write it with its schema"
         )
     verify_view(workspace, choice)

@@ -73,16 +73,16 @@ def take_rows(
     rows, unmarked, highest = workspace.row("release/state/mark", taken=target, watermark=watermark)
     if unmarked:
         raise SpecError(
-            f"increments.watermark: {int(unmarked):,} rows have no {watermark!r}, so that no later run would know "
+            f"increments.watermark: {int(unmarked):,} rows have no {watermark!r}, so a later run could not know "
             "whether they are new; fill it in, or leave them out in a source query"
         )
     if watermark is not None and highest is not None:
         above, there, _ = _compared(workspace, target, columns[watermark], str(highest))
         if above or not there:
             raise SpecError(
-                f"increments.watermark: the highest {watermark!r} is another once it was written as text and read "
-                "back, so that a later run would take rows once more or miss some; use whole numbers, dates or times "
-                "in UTC"
+                f"increments.watermark: the highest {watermark!r} changes when it is written as text and read "
+                "back, so a later run would take rows again or miss some; use whole numbers, dates or times in "
+                "UTC"
             )
     return Taken(target, int(rows), None if highest is None else str(highest))
 
@@ -99,19 +99,19 @@ def refuse_later(
         return
     if watermark not in columns:
         raise SpecError(
-            f"--inserted: the table has no column {watermark!r}, so that nothing tells whether the next refresh by it "
-            "would take these rows once more; give each row the one that it has in the source"
+            f"--inserted: the table has no column {watermark!r}, so the next refresh might take these rows "
+            "again; give each row the value that it has in the source"
         )
     later, _, unmarked = _compared(workspace, taken.table, columns[watermark], low)
     if unmarked:
         raise SpecError(
-            f"--inserted: {unmarked:,} rows have no {watermark!r}, so that nothing tells whether the next refresh "
-            "by it would take them once more; give each row the one that it has in the source"
+            f"--inserted: {unmarked:,} rows have no {watermark!r}, so the next refresh might take them again; "
+            "give each row the value that it has in the source"
         )
     if later:
         raise SpecError(
-            f"--inserted: {later:,} rows are above the last watermark, so that the next refresh by "
-            f"{watermark!r} would take them once more; leave them to it, and give late rows alone"
+            f"--inserted: {later:,} rows are above the last watermark, so that the next refresh by {watermark!r} "
+            "would take them again; leave them to that refresh, and give late rows only"
         )
 
 
@@ -141,8 +141,8 @@ def refuse_unordered(engine: Engine, columns: Mapping[str, Column], watermark: s
     column = columns[watermark]
     if engine.dialect.typed and column.kind not in _ORDERED:
         raise SpecError(
-            f"increments.watermark: {watermark!r} is of type {column.type}; expected whole numbers, decimals, dates or "
-            "times, which later rows have more of"
+            f"increments.watermark: {watermark!r} is of type {column.type}; expected whole numbers, decimals, "
+            "dates or times, which are higher in later rows"
         )
 
 

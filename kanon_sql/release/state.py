@@ -136,14 +136,15 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
     shown = format_table_name(schema)
     if others is None and not _counted(workspace, dialect.made_by_us(schema)):
         raise SpecError(
-            f"state: this user cannot see who else may read {shown!r}, and a state is as sensitive as the source; name "
-            "a schema that is not there yet, which is then made for states, or connect as a user who may see grants"
+            f"state: this user cannot see who else may read {shown!r}, and a state is as sensitive as the "
+            "source; name a schema that does not exist yet, which is then created for states, or connect as a "
+            "user who may see grants"
         )
     if others:
         raise SpecError(
             f"state: {others} other users or roles may read the schema {shown!r}, and a state is as sensitive as "
-            "the source; take their right to it away, or name a schema that is not there yet: it is made for its "
-            "owner alone"
+            "the source; revoke their right to it, or name a schema that does not exist yet, which is then "
+            "created for its owner alone"
         )
 
 
@@ -193,9 +194,10 @@ def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None
     kept = next((item["spec"]["state"] for item in record if (item.get("spec") or {}).get("state")), None)
     if kept is not None and state_of(workspace, parse_table_name(kept["schema"]), spec.release) is not None:
         raise SpecError(
-            f"state: {format_table_name(spec.release)} grows already: kanon-sql release refresh adds new rows to it. A "
-            "second release of the rows that are out, made again, could be compared with the first row by row; to "
-            f"start again all the same, drop the state by kanon-sql clean --state --schema {kept['schema']}"
+            f"state: {format_table_name(spec.release)} is a growing release already: kanon-sql release refresh "
+            "adds new rows to it. A second release of the same rows could be compared with the first row by "
+            "row; to start again all the same, drop the state by kanon-sql clean --state --schema "
+            f"{kept['schema']}"
         )
 
 
@@ -220,8 +222,8 @@ def _read(schema: tuple[str, ...], text: str) -> State:
         return State(**{**record, **lists, "schema": schema})
     except (ValueError, KeyError, TypeError):
         raise SpecError(
-            f"state: {format_table_name(registry(schema).parts)!r} holds a row that no version known here has written; "
-            "upgrade kanon_sql, or name another schema"
+            f"state: {format_table_name(registry(schema).parts)!r} holds a row that this version of kanon_sql "
+            "cannot read; upgrade kanon_sql, or name another schema"
         ) from None
 
 
@@ -292,17 +294,18 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
     if state.promise != promise_of(spec):
         if (year := _year_of(spec, state)) is not None:
             raise SpecError(
-                f"release_year: {format_table_name(state.release)} was begun in {year}, and its labels depend on the "
-                f"year, which is {spec.year} now; rows with the labels of another year would stand beside them. Begin "
-                "another release under another name, or write release_year: "
-                f"{year} in the spec to go on with the labels of then"
+                f"release_year: {format_table_name(state.release)} was started in {year}, and its labels depend "
+                f"on the year, which is {spec.year} now; it would have labels of two years. Start another "
+                f"release under another name, or write release_year: {year} in the spec to keep the labels of "
+                "that year"
             )
         raise SpecError(
-            f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
-            "or kept columns, unit, requirements, nulls, watermark or source than this spec has, and what was released "
-            "cannot be taken back; use the spec that it was begun with (a table that was renamed: by a view of the old "
-            "name). To start again, drop the state by kanon-sql clean --state, and release under another name"
+            f"state: {format_table_name(state.release)} was started with other quasi-identifiers, hierarchies, "
+            "sensitive or kept columns, unit, requirements, nulls, watermark or source than this spec has, and "
+            "what was released cannot be taken back; use the spec that it was started with (if a table was "
+            "renamed, create a view with the old name). To start again, drop the state by kanon-sql clean "
+            "--state, and release under another name"
         )
     missing = [name for name in state.columns if name not in columns]
     if missing:
-        raise SpecError(f"state: the rows lack the column {missing[0]!r}, which the release shows; bring it back")
+        raise SpecError(f"state: the new rows have no column {missing[0]!r}, which the release has; add it")

@@ -385,7 +385,7 @@ def _refuse_other_labels(
     for attribute, count in sorted(foreign):
         if count:
             raise VerificationError(
-                f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
+                f"verification: {count} cells of {sets.lookups[attribute].name!r} are not labels of level "
                 f"{node[attribute]}; the table was dropped"
             )
 

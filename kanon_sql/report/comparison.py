@@ -31,8 +31,8 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
         narrow: what recodings took is a table of its own, so that each fits into a terminal.
     """
     for title, (heads, rows) in (
-        ("Privacy against detail (lower is better)", comparison_table(comparison, narrow=narrow)),
-        ("What it took", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
+        ("Privacy against information loss (lower is better)", comparison_table(comparison, narrow=narrow)),
+        ("Cost", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
         ("Predicting a column (accuracy on held-out rows of the source)", _utility_table(comparison)),
         ("Levels", _levels_table(comparison)),
         ("Not possible", _reasons_table(comparison)),

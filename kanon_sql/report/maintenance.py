@@ -81,13 +81,13 @@ def estimate_text(found: Estimated) -> RenderableType:
         ("rows", "not known" if found.rows is None else number(found.rows)),
         ("bytes", "not known" if found.bytes is None else number(found.bytes)),
         ("says", found.origin),
-        ("reads", "the source again in every statement (inline)" if found.inline else times),
+        ("reads", "the source in every statement (inline)" if found.inline else times),
     ]
     if found.temporary_bytes is not None:
         cells.append(
             ("disk", f"at most about {number(found.temporary_bytes)} bytes for scratch, where all rows differ")
         )
-    return Group(Text("One reading of the source, of the columns that the spec needs"), facts(cells))
+    return Group(Text("One read of the columns of the source that the spec needs"), facts(cells))
 
 
 def _yes(value: bool) -> Text:

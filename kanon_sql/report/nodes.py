@@ -12,13 +12,13 @@ __all__ = ["figures_in_words", "known_in_words", "why_in_words"]
 
 
 def known_in_words(item: Mapping[str, Any]) -> str:
-    """What is known of a node, as it is under ``search.lattice`` of a result, such as ``satisfies, asked``."""
+    """What is known of a node, as it is under ``search.lattice`` of a result, such as ``satisfies, evaluated``."""
     status, satisfied = item["status"], item["satisfied"]
     if status == "pruned":
         return "pruned: worse than the best"
     if status == "open":
-        return "not looked at"
-    return f"{'satisfies' if satisfied else 'violates'}, {'asked' if status == 'evaluated' else 'inferred'}"
+        return "not evaluated"
+    return f"{'satisfies' if satisfied else 'violates'}, {'evaluated' if status == 'evaluated' else 'inferred'}"
 
 
 def figures_in_words(item: Mapping[str, Any]) -> str:
@@ -45,14 +45,14 @@ def why_in_words(item: Mapping[str, Any], columns: Sequence[str], names: Names |
         other = node_in_words(dict(zip(columns, because, strict=True)), names)
     if status == "pruned":
         if other is None:
-            return "whatever it suppresses, its metric is above that of the best"
-        return f"its metric is above that of the best, since that of a specialization is: {other}"
+            return "its metric is above that of the best node, whatever it suppresses"
+        return f"its metric is above that of the best node, since that of a specialization is: {other}"
     if status == "inferred" and other is not None:
         return f"a {'generalization' if not item['satisfied'] else 'specialization'} of it " + (
             f"violates: {other}" if not item["satisfied"] else f"satisfies: {other}"
         )
     if status == "evaluated" and not item["satisfied"]:
-        return "it would suppress more than may be"
+        return "it would suppress more than the limit"
     return ""
 
 

@@ -23,7 +23,7 @@ def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -
     """What was made, in a sentence; levels by their names where these are known."""
     if "squares_lost" in recoding:
         return f"{_made(recoding)}; {_aggregated(recoding)}"
-    lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    lost = f"cells lose {metric(100 * recoding['mean_loss'])} % of their detail on average"
     if "suppressed_cells" in recoding:
         return f"{_suppressed(recoding, names)}; {lost}{_against_bound(recoding)}"
     if recoding["start"] == "kept":
@@ -34,7 +34,9 @@ def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -
         made = (
             f"{plural(recoding['partitions'], 'different row')}, cells lowered in {plural(recoding['rounds'], 'round')}"
         )
-        return f"{made}; {lost}, where the local recoding before loses {before} %{_against_bound(recoding)}"
+        return (
+            f"{made}; {lost}, where the local recoding that it starts from loses {before} %{_against_bound(recoding)}"
+        )
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_STARTS[recoding['start']]})" if ways > 1 else ""
     return f"{_made(recoding)}{best}{_ranges(recoding['ranges'])}; {lost}{_against_bound(recoding)}"
@@ -49,9 +51,7 @@ def _aggregated(recoding: Mapping[str, Any]) -> str:
     text = f"numbers have lost {metric(100 * recoding['squares_lost'])} % of their squares"
     if recoding["mean_loss"] is None:
         return text
-    return (
-        f"{text}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
-    )
+    return f"{text}; cells of the other columns lose {metric(100 * recoding['mean_loss'])} % of their detail on average"
 
 
 def _ranges(names: Sequence[str]) -> str:
@@ -84,9 +84,9 @@ def _against_bound(recoding: Mapping[str, Any]) -> str:
         return ""
     least = f"{metric(100 * bound['mean_loss'])} %"
     nodes = plural(bound["nodes"], "node")
-    text = f"all {nodes} were asked about" if bound["exact"] else f"{nodes} were asked about, each for several levels"
+    text = f"all {nodes} were evaluated" if bound["exact"] else f"{nodes} were evaluated, each for several levels"
     if not bound["mean_loss"]:
-        return f"; nothing has to be lost as far as is known ({text})"
+        return f"; the known lower bound of the loss is 0 ({text})"
     times = recoding["mean_loss"] / bound["mean_loss"]
     return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({text})"
 

@@ -28,8 +28,8 @@ def risk_text(result: RiskResult) -> RenderableType:
     parts += section("Uniqueness", facts(_uniqueness(result)))
     if result.k_map_estimate is not None:
         parts += section("Journalist, without a population table", facts(_k_map(result)))
-    parts += section("How well the columns distinguish", _combinations(result))
-    parts += section("Smallest combinations that distinguish all", _minimal(result))
+    parts += section("Distinction and separation of the columns", _combinations(result))
+    parts += section("Smallest combinations in which every record is unique", _minimal(result))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]

@@ -31,7 +31,7 @@ def tabulation_text(result: Tabulation) -> RenderableType:
     if result.table:
         parts += section("Table", _table(result))
     if any(cell.suppressed for cell in result.table):
-        parts += [Text(), Text(f"{LEFT_OUT}: suppressed; in brackets what every reader can work out of it", "dim")]
+        parts += [Text(), Text(f"{LEFT_OUT}: suppressed; in brackets the interval that a reader can compute", "dim")]
     if result.warnings:
         parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:

@@ -36,7 +36,7 @@ _REACHED = {
     "wanted_k": "largest per-row k = {}",
     "average": "average risk = {}",
     "records_at_risk": "at risk = {}",
-    "payout": "least payout = {}",
+    "payout": "lowest payout = {}",
     "size": "rows or persons = {}",
     "k_estimated": "k = {}, estimated",
     "share": "unique in the population = {}, estimated",
@@ -109,7 +109,9 @@ def _quality(result: Generalization, all_minimal: bool) -> Iterable[RenderableTy
         yield from section("All k-minimal generalizations", _nodes(result.search.minimal, names))
         others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
         if others:
-            yield from section("Other locally minimal nodes: first on some path from the values", _nodes(others, names))
+            yield from section(
+                "Other locally minimal nodes (first on a path up from the values)", _nodes(others, names)
+            )
     if result.search.lattice:
         yield from section("Lattice", _lattice(result.search.lattice, result.node))
     if result.search.distances is not None:
@@ -214,7 +216,7 @@ def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
         ("compared with", ", ".join(ledger["earlier"]) or "none: the first one"),
     ]
     if ledger["coarsened"]:
-        refused = f", after {number(ledger['refused'])} that did not do" if ledger["refused"] else ""
+        refused = f", after {number(ledger['refused'])} that were not safe" if ledger["refused"] else ""
         listed.append(("coarsened", f"searched at the levels that earlier releases have, or above{refused}"))
     if ledger["changed"]:
         listed.append(("not comparable", ", ".join(ledger["changed"])))
@@ -394,6 +396,6 @@ _KNOWN = {
     "violates": "violates,\nevaluated",
     "must violate": "violates,\ninferred",
     "is worse": "worse than\nthe best",
-    "not looked at": "not\nlooked at",
+    "not evaluated": "not\nlooked at",
 }
 """What may be known about a node, and the same as the head of a column."""

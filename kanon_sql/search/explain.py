@@ -2,7 +2,7 @@
 
 Derived from the answers alone, whatever the algorithm: a violating node decides what is below it, a satisfying
 one (if the requirement is monotone) what is above it, and a lower bound above the best metric rules a
-node out. What none of this says was not looked at.
+node out. A node of which none of this is known was not evaluated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kanon_sql.search.tags import Tags, can_win, holds
 
 __all__ = ["Explained", "Known", "explain"]
 
-Known = Literal["satisfies", "must satisfy", "violates", "must violate", "is worse", "not looked at"]
+Known = Literal["satisfies", "must satisfy", "violates", "must violate", "is worse", "not evaluated"]
 """What may be known about a node."""
 
 
@@ -54,7 +54,7 @@ class Explained:
             return "satisfies" if self.satisfied else "violates"
         if self.status == "inferred":
             return "must satisfy" if self.satisfied else "must violate"
-        return "is worse" if self.status == "pruned" else "not looked at"
+        return "is worse" if self.status == "pruned" else "not evaluated"
 
 
 def explain(question: Question, verdicts: Mapping[Node, Verdict], outcome: Outcome) -> Iterator[Explained]:

@@ -168,18 +168,18 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     rows, unknown, blank, negative, most = (int(value or 0) for value in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so it is not known whose they are; leave them out "
-            "in a source query, or give them one"
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so their person is unknown; leave them out in a "
+            "source query, or give them one"
         )
     if spec.weight is not None and (blank or negative):
         raise SpecError(
-            f"weight: some rows have NULL or less than 1 as {spec.weight!r}, and every row of a sample stands for one "
-            "of the population at least; leave them out in a source query, or give them a weight"
+            f"weight: some rows have NULL or less than 1 as {spec.weight!r}, and every row of a sample stands "
+            "for at least one of the population; leave them out in a source query, or give them a weight"
         )
     if negative:
         raise SpecError(
             f"measure: some amounts of {spec.added!r} are negative, and the rules of sensitivity are about "
-            "contributions of at least 0; tabulate gains and losses apart, by source queries"
+            "contributions of at least 0; tabulate gains and losses separately, by source queries"
         )
     if most * rows > LARGEST_TOTAL * 900:
         raise SpecError(f"{_role(spec)}: {spec.added!r} may add up to more than can be added exactly; use larger units")
@@ -263,8 +263,8 @@ def _fetched(
     (count,) = workspace.row("tables/count", cells=cells, branches=shown)
     if int(count) > MOST_CELLS:
         raise SpecError(
-            f"dimensions: the table has {int(count):,} cells, and at most {MOST_CELLS:,} are protected, since they are "
-            "fetched for the programs that do it; group values by a hierarchy, or leave out a dimension or a level"
+            f"dimensions: the table has {int(count):,} cells, and at most {MOST_CELLS:,} are protected, since "
+            "they are protected in memory; group values by a hierarchy, or leave out a dimension or a level"
         )
     return workspace.fetch(
         "tables/fetch",
@@ -328,7 +328,7 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
     }
     if starred:
         name = sorted(starred)[0]
-        raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, which is what totals are called; rename it")
+        raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, the name of totals; rename it")
     if any(cell.value > LARGEST_TOTAL for cell in table.cells):
         raise UnsupportedError(
             f"{_role(spec)}: the table adds up to more than 10^13; use larger units in a source query"
@@ -337,7 +337,7 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
         return
     if spec.added is None and spec.counts == "persons":
         raise SpecError(
-            "count: persons stand in several cells, so that the margins of their numbers do not add up; use "
-            f"count: rows (the threshold still counts persons), or a source query with one row per {spec.unit!r}"
+            "count: some persons count in several cells, so the margins do not add up; use count: rows (the "
+            f"threshold still counts persons), or a source query with one row per {spec.unit!r}"
         )
     raise InternalError("internal error in tables/cells: the margins do not add up, so nothing is tabulated")

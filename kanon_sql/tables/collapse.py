@@ -39,8 +39,8 @@ def chosen(
         if not found:
             return shape.first, None
         return None, (
-            f"{found:,} times nearly all contributors of a margin are in one of its cells, and no method but "
-            "collapsing hides that, since cells that are left out are known to be empty; use protection: collapsing"
+            f"{found:,} times nearly all contributors of a margin are in one of its cells, and only collapsing "
+            "hides that, since cells that are left out are known to be empty; use protection: collapsing"
         )
     workspace.report("choosing how far to collapse categories", None)
     counted = workspace.fetch("tables/sensitive", len(shape.margins), cells=cells, differences=_differences(shape))

@@ -130,7 +130,7 @@ def _audited(table: CellTable, rounded: Rounded) -> ProtectedTable:
                 break
     failure = None if any(rounded.values) else "every cell is rounded to 0; use a smaller base"
     if determined:
-        what = "can be known too closely" if table.sums else "can be worked out exactly"
+        what = "can be estimated too closely" if table.sums else "can be computed exactly"
         failure = (
             f"{determined:,} sensitive cells {what} from the rounded table; use a larger base, controlled_rounding, or "
             "suppression"

@@ -297,7 +297,7 @@ def _compared(
     workspace.report(f"comparing with {shown}", None)
     differing = differing_labels(workspace, spec, written, Relation(spec.release))
     result = replace(result, release=shown, notes=[*workspace.engine.read_notes, *_notes(spec, seen)])
-    problems = [f"{differing:,} labels have other rows than the source and the spec imply"] if differing else []
+    problems = [f"{differing:,} labels do not have the rows that the source and the spec imply"] if differing else []
     problems += [f"it has columns that the spec does not release ({', '.join(other)})"] if other else []
     if problems:
         changed = "the table or the source has changed, or another spec was used; publish again"

@@ -62,9 +62,12 @@ class Held:
             result = kanon_sql.anonymize(engine, self.spec)
         except KanonError as error:
             said = str(error)
-            if said.endswith("the release stands under its name all the same"):
+            if said.endswith("the release is nevertheless published under its name"):
                 self.run_id = engine.run_id
-            elif "stands under its name all the same" in said or "what stands under the name is not known" in said:
+            elif (
+                "nevertheless published under its name" in said
+                or "it is unknown which release has the name now" in said
+            ):
                 self.may_be = engine.run_id
             return
         if result.passed and result.manifest:

@@ -587,7 +587,7 @@ def test_nothing_found_is_explained_too() -> None:
     result = run(*PLAN, "--show", "nodes", "--set", "max_statements=1")
     assert result.exit_code == 1
     assert "levels in the order of the spec" in result.stdout
-    assert re.search(r"\[0, 1\] +not looked at", result.stdout)
+    assert re.search(r"\[0, 1\] +not evaluated", result.stdout)
 
 
 @pytest.mark.slow

@@ -533,7 +533,7 @@ def test_a_value_of_the_source_is_no_label(database: Database, value: str) -> No
     found = kanon_sql.check(database.engine, spec, "source")
     assert found.passed
     assert found.classes["count"] == 3
-    with pytest.raises(UnsupportedError, match="mean other values at one level"):
+    with pytest.raises(UnsupportedError, match="stand for different values at different levels"):
         kanon_sql.check(database.engine, spec)
 
 

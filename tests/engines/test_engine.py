@@ -454,5 +454,5 @@ def test_macros_that_hide_functions_of_duckdbs_are_refused(macro: str) -> None:
         connection.execute("CREATE MACRO mine(x) AS x + 1")
         kanon_sql.connect(connection)
         connection.execute(f"CREATE {macro}")
-        with pytest.raises(UnsupportedError, match=r"macros under names of DuckDB's own functions \(.+\)"):
+        with pytest.raises(UnsupportedError, match=r"macros with the names of DuckDB's own functions \(.+\)"):
             kanon_sql.connect(connection)

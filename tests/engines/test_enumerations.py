@@ -191,7 +191,7 @@ def test_ordered_t_closeness_ranks_in_the_order_of_the_type(subject: Subject) ->
     engine = subject.connect()
     try:
         if subject.dialect.name == "mariadb":
-            with pytest.raises(SpecError, match=r"make numbers of them in a source query \(severity \+ 0\)"):
+            with pytest.raises(SpecError, match=r"convert them to numbers in a source query \(severity \+ 0\)"):
                 kanon_sql.anonymize(engine, asked(1.0))
             return
         assert not kanon_sql.plan(engine, asked(truth - 0.001)).passed

@@ -354,7 +354,7 @@ def test_delta_whose_files_alone_do_not_say_what_its_rows_are(
                 field["metadata"] = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"c{number}"}
             line["metaData"]["schemaString"] = json.dumps(schema)
     log.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(UnsupportedError, match=f"source: the Delta table uses {named}, by which its files alone"):
+    with pytest.raises(UnsupportedError, match=f"source: the Delta table uses {named}, so its files alone"):
         kanon_sql.plan(deltalake.DeltaTable(str(tmp_path / "visits")), spec())
     plan = run("plan", written(tmp_path, {"file": "visits"}))
     assert (plan.exit_code, named in plan.stderr) == (2, True)
@@ -479,7 +479,7 @@ def test_a_directory_of_parquet_files_is_a_source(name: str, tmp_path: Path) -> 
     [
         (None, "is a directory without a file that ends in .parquet; for CSV files write a pattern, such as"),
         ("a.csv", "is a directory without a file that ends in .parquet; for CSV files write a pattern, such as"),
-        ("metadata/00000-a.metadata.json", "is a table of Apache Iceberg, whose files alone do not say"),
+        ("metadata/00000-a.metadata.json", "is a table of Apache Iceberg, whose files alone do not determine"),
     ],
 )
 def test_another_directory_is_refused(file: str | None, said: str, tmp_path: Path) -> None:
@@ -502,11 +502,16 @@ def test_another_directory_is_refused(file: str | None, said: str, tmp_path: Pat
         ("y=1/._part.parquet", "", "files", "y=1/._part.parquet would be read"),
         ("one/data.parquet", "one/_delta_log", "files", "files/one, a table of Delta Lake or"),
         ("one/data/x.parquet", "one/metadata/1.metadata.json", "files", "files/one, a table of Delta Lake or"),
-        ("part.parquet", "_delta_log", "files/*.parquet", "it lies in a table of Delta Lake or"),
-        ("part.parquet", "_delta_log", "files/part.parquet", "it lies in a table of Delta Lake or"),
-        ("y=1/part.parquet", "_delta_log", "files/y=1", "it lies in a table of Delta Lake or"),
-        ("data/part.parquet", "metadata/1.metadata.json", "files/data", "it lies in a table of Delta Lake or"),
-        ("data/part.parquet", "metadata/1.metadata.json", "files/**/*.parquet", "it lies in a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/*.parquet", "it is inside a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/part.parquet", "it is inside a table of Delta Lake or"),
+        ("y=1/part.parquet", "_delta_log", "files/y=1", "it is inside a table of Delta Lake or"),
+        ("data/part.parquet", "metadata/1.metadata.json", "files/data", "it is inside a table of Delta Lake or"),
+        (
+            "data/part.parquet",
+            "metadata/1.metadata.json",
+            "files/**/*.parquet",
+            "it is inside a table of Delta Lake or",
+        ),
     ],
 )
 def test_files_that_may_hold_a_row_twice_are_refused(
@@ -556,4 +561,4 @@ def test_a_log_that_is_broken_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "visits" / "_delta_log").mkdir(parents=True)
     done = run("plan", written(tmp_path, {"file": "visits"}))
     assert done.exit_code == 2
-    assert "deltalake cannot open the table (TableNotFoundError); is its _delta_log whole?" in done.stderr
+    assert "deltalake cannot open the table (TableNotFoundError); check that its _delta_log is complete" in done.stderr

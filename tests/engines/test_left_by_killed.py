@@ -34,7 +34,7 @@ ASKED = {
     "privacy": [{"k_anonymity": 2}],
 }  # fmt: skip
 ROWS = [["a"], ["a"], ["b"], ["b"]]
-NOTE = re.compile(r"removed (a|\d+) scratch tables? that a run which was cut off had left")
+NOTE = re.compile(r"removed (a|\d+) scratch tables? that an interrupted run had left")
 
 PROGRAM = """
 import json, sys
@@ -82,7 +82,7 @@ def tables(engine: Engine) -> set[str]:
 
 
 def said(result: Any) -> list[str]:
-    return [note for note in result.notes if "cut off" in note]
+    return [note for note in result.notes if "interrupted run" in note]
 
 
 def until(done: Callable[[], bool], seconds: float = 20) -> None:
@@ -215,7 +215,7 @@ def test_a_table_that_cannot_be_dropped_is_said(tmp_path: Path, monkeypatch: pyt
             result = kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED))
         assert result.passed
         (note,) = said(result)
-        assert note.startswith("could not drop a scratch table that a run which was cut off had left")
+        assert note.startswith("could not drop a scratch table that an interrupted run had left")
         assert [item.state for item in clean(engine, drop=False).objects] == ["left over"]
 
 
@@ -293,7 +293,7 @@ def test_a_run_that_is_refused_before_it_writes_removes_what_a_killed_one_left(t
         left = leave(engine, "release")
         with pytest.raises(kanon_sql.errors.SpecError) as refused:
             REFUSED[verb](engine)
-        assert refused.value.notes == ("removed a scratch table that a run which was cut off had left",)
+        assert refused.value.notes == ("removed a scratch table that an interrupted run had left",)
         assert "removed" not in str(refused.value)
         assert left not in tables(engine)
         assert clean(engine, drop=False).objects == ()
@@ -330,7 +330,7 @@ def test_the_command_line_says_it_below_the_error(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["anonymize", str(spec), "-d", str(file), "-q"])
     error, note = done.stderr.splitlines()
     assert (done.exit_code, "did not publish" in error) == (2, True)
-    assert note == "removed a scratch table that a run which was cut off had left"
+    assert note == "removed a scratch table that an interrupted run had left"
 
 
 def test_a_refused_release_in_a_file_removes_what_a_killed_one_left(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_the_next_run_removes_what_another_process_left(subject: Any) -> None:
         assert engine.ended(("kanon_sql_scratch",), {run_id: "another server"}) == frozenset()
         with pytest.raises(kanon_sql.errors.SpecError, match="did not publish") as refused:
             kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**ASKED, "release": "taken"}))
-        assert refused.value.notes == ("removed a scratch table that a run which was cut off had left",)
+        assert refused.value.notes == ("removed a scratch table that an interrupted run had left",)
         assert ours(subject.tables()) == set()
         assert clean(engine, drop=False).objects == ()
         assert said(kanon_sql.anonymize(engine, spec)) == []
@@ -413,5 +413,5 @@ def test_the_next_run_removes_what_was_left_in_a_directory_of_chdb(tmp_path: Pat
     with kanon_sql.connect(database) as engine:
         assert len(ours([str(name) for (name,) in engine.fetch(tables_there, 100)])) == 1
         (note,) = said(kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)))
-        assert note == "removed a scratch table that a run which was cut off had left"
+        assert note == "removed a scratch table that an interrupted run had left"
         assert ours([str(name) for (name,) in engine.fetch(tables_there, 100)]) == set()

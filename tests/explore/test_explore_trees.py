@@ -79,7 +79,7 @@ def test_the_tree_of_the_spec_is_drawn_in_its_order(served: Somebody) -> None:
 
 def test_a_hierarchy_of_numbers_is_not_drawn_and_one_of_prefixes_begins_empty(clinic_file: Path) -> None:
     refused = kanon_sql.Spec.parse(TEXT)
-    with pytest.raises(kanon_sql.errors.SpecError, match="its hierarchy is intervals, which is no tree of labels"):
+    with pytest.raises(kanon_sql.errors.SpecError, match="its hierarchy is intervals, which is not a tree of labels"):
         tree_of_spec(refused, "age")
     drawn = tree_of_spec(refused, "zip")
     assert (list(drawn.nodes), drawn.kind, drawn.index) == ([], "prefix", 1)
@@ -112,15 +112,15 @@ def test_a_tree_that_comes_back_is_a_hierarchy_and_its_order_stays() -> None:
     [
         ('{"tree": {"a": ["1"], "b": ["1"]}}', "this label stands under two parents"),
         ('{"tree": {"a": ["1", "1"]}}', "this label is listed twice"),
-        ('{"tree": {"a": ["1"], "a": ["2"]}}', "something is named twice at one place"),
+        ('{"tree": {"a": ["1"], "a": ["2"]}}', "a label occurs twice in one place"),
         ('{"tree": {"a": ["*"]}}', "'*' is the top value"),
         ('{"tree": {}}', "at least one value"),
         ('{"tree": ["1"]}', "a mapping of labels"),
         ('{"tree": ' + '{"x":' * 100 + "null" + "}" * 100 + "}", "levels deep"),
-        ("[" * 100_000, "this is no YAML"),
+        ("[" * 100_000, "this is not YAML"),
         ('{"tree": {"a": ["\\u0000"]}}', "a zero byte"),
         ('{"tree": {"a": ["\\ud800"]}}', "a broken character"),
-        ("x" * 6_000 + ": [", "of YAML, and at most"),
+        ("x" * 6_000 + ": [", "of YAML, and the page reads at most"),
         ("{tree: &a {b: *a}}", "levels deep"),
     ],
 )  # fmt: skip
@@ -167,7 +167,7 @@ def test_columns_that_are_not_there_have_no_tree(served: Somebody) -> None:
 def test_values_of_the_table_are_taken_only_where_that_was_asked_for(clinic_file: Path, served: Somebody) -> None:
     served.open()
     refused = served.ask("values", {"column": "1"})
-    assert (refused.status, "with --allow-reveal alone" in refused.text) == (422, True)
+    assert (refused.status, "only with --allow-reveal" in refused.text) == (422, True)
     assert "Take the values of the table" not in served.send(served.visit + "tree?column=1").text
     connect = partial(kanon_sql.connect, clinic_file, read_only=True)
     with duckdb.connect(str(clinic_file), read_only=True) as connection:

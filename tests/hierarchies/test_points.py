@@ -295,7 +295,7 @@ def test_texts_that_are_no_finest_cells_are_refused_and_not_shown(database: Data
     database.table("known", ["place"], [(known,), (None,)])
     assert kanon_sql.audit(database.engine, spec_of(), external="known", attacks=["linking"]).attacks
     database.table("known", ["place"], [(known,), (text,)])
-    with pytest.raises(HierarchyError, match="1 distinct values are no cells of depth 3") as caught:
+    with pytest.raises(HierarchyError, match="1 distinct values are not cells of depth 3") as caught:
         kanon_sql.audit(database.engine, spec_of(), external="known", attacks=["linking"])
     assert text == "*" or text not in str(caught.value)
 

@@ -30,7 +30,7 @@ from tests.support.held_tables import NAMES, as_ibis, spec, table
         (pd.DataFrame([[1]], columns=[" "]), "or empty"),
         (pd.DataFrame(), "it has no column"),
         (pd.DataFrame({"age": [4711, "4712"]}), "'age' holds objects .* 'mixed-integer'"),
-        (pd.DataFrame({"age": [2**53 + 1, 2**53, 0.5]}, dtype=object), "'age' holds fractions and whole numbers"),
+        (pd.DataFrame({"age": [2**53 + 1, 2**53, 0.5]}, dtype=object), "'age' holds fractions, and whole numbers"),
         (pd.DataFrame({"age": [{"a": 4711}]}), "'age' holds objects .* 'mixed'"),
         (pd.DataFrame({"age": [dt.date(1947, 1, 1), dt.datetime(1947, 1, 1, 4)]}, dtype=object), "'age' holds objects"),
         (pd.DataFrame({"age": [2**70]}, dtype=object), "'age' holds objects"),

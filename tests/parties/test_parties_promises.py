@@ -59,7 +59,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"unit": "id", "identifiers": []}, "unit: who has rows at several parties"),
+        ({"unit": "id", "identifiers": []}, "unit: a person with rows at several parties"),
         ({"recoding": "local"}, "recoding: local"),
         ({"recoding": {"method": "full_domain", "save_as": "kept"}}, "recoding.save_as"),
         ({"ledger": "kanon_sql_ledger"}, "ledger: releases are compared"),
@@ -67,7 +67,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
         ({"source": {"file": "people.parquet"}}, "one file would be read for every party"),
         ({"search": {"algorithm": "datafly", "metric": "precision"}}, "search.algorithm: datafly"),
         ({"search": {"algorithm": "greedy", "metric": "precision"}}, "search.algorithm: greedy"),
-        ({"search": {"algorithm": "top_down", "metric": "average_class_size"}}, "by which the metric"),
+        ({"search": {"algorithm": "top_down", "metric": "average_class_size"}}, "which bounds the metric"),
         ({"search": {"algorithm": "samarati", "metric": "precision", "distance_vectors": True}}, "vectors and variant"),
         ({"search": {}}, "search.metric: loss"),
         ({"search": {"metric": "entropy"}}, "search.metric: entropy"),
@@ -211,7 +211,7 @@ def test_vertical_splits_that_do_not_fit_are_refused(
 
 def test_a_key_that_two_rows_have_is_refused_without_the_key(columns_apart: list[Engine]) -> None:
     columns_apart[0]._connection.execute("INSERT INTO people VALUES ('n9x', 'key03')")  # type: ignore[attr-defined]
-    with pytest.raises(UnsupportedError, match="party 1: 1 rows have a key in 'id'") as caught:
+    with pytest.raises(UnsupportedError, match="party 1: 1 rows share their key in 'id'") as caught:
         kanon_sql.plan_parties(columns_apart, spec(), split="vertical", key="id")
     assert "key03" not in str(caught.value)
 
@@ -334,7 +334,10 @@ def test_a_row_that_a_join_loses_stops_the_run(engines: list[Engine]) -> None:
         self.workspace.engine._connection.execute(f"DELETE FROM {name} WHERE code = (SELECT MIN(code) FROM {name})")
         return table
 
-    with patch.object(site.Site, "_hashes_of", loses_a_label), pytest.raises(InternalError, match="were judged where"):
+    with (
+        patch.object(site.Site, "_hashes_of", loses_a_label),
+        pytest.raises(InternalError, match="were judged, but there are"),
+    ):
         kanon_sql.plan_parties(engines, spec())
 
 

@@ -516,7 +516,7 @@ def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
     for what in (["run.json"], [run_id, "-d", "clinic.duckdb"]):
         assert run("report", *what, "-o", "page.html").exit_code == 0
         page = (clinic / "page.html").read_text()
-        assert "<h1>Masked: values are untrue on purpose, and nothing is k-anonymous</h1>" in page
+        assert "<h1>Masked: values were perturbed, and k-anonymity does not apply</h1>" in page
         assert "linkage finds" in page
         assert ">PASS<" not in page
         assert "meets every requirement" not in page

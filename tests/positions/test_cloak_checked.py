@@ -50,12 +50,12 @@ def tampered(monkeypatch: pytest.MonkeyPatch, after: str, sql: str) -> None:
         ("positions/assigned", "UPDATE TARGET SET cell_number = NULL WHERE who = 'a'", "got a cell"),
         ("positions/assigned", "DELETE FROM TARGET WHERE who = 'a'", "got a cell"),
         ("positions/assigned", "UPDATE TARGET SET who = 'b' WHERE who = 'a'", "1 classes have too few people"),
-        ("positions/assigned", "UPDATE TARGET SET x_units = x_units + 20 WHERE who = 'a'", "1 rows lie outside"),
-        ("positions/assigned", "UPDATE TARGET SET y_units = y_units - 20 WHERE who = 'd'", "1 rows lie outside"),
-        ("positions/release", "UPDATE TARGET SET x = '[0, 2)' WHERE n = 1", "labels have other rows"),
-        ("positions/release", "DELETE FROM TARGET WHERE n = 1", "labels have other rows"),
-        ("positions/release", "ALTER TABLE TARGET ADD COLUMN who VARCHAR", "other columns than promised"),
-        ("positions/labels", "UPDATE TARGET SET x_label = '*', y_label = '*'", "labels have other rows"),
+        ("positions/assigned", "UPDATE TARGET SET x_units = x_units + 20 WHERE who = 'a'", "1 rows are outside"),
+        ("positions/assigned", "UPDATE TARGET SET y_units = y_units - 20 WHERE who = 'd'", "1 rows are outside"),
+        ("positions/release", "UPDATE TARGET SET x = '[0, 2)' WHERE n = 1", "labels do not have the rows"),
+        ("positions/release", "DELETE FROM TARGET WHERE n = 1", "labels do not have the rows"),
+        ("positions/release", "ALTER TABLE TARGET ADD COLUMN who VARCHAR", "not have the promised columns"),
+        ("positions/labels", "UPDATE TARGET SET x_label = '*', y_label = '*'", "labels do not have the rows"),
     ],
 )
 def test_what_was_written_is_examined(
@@ -119,23 +119,23 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert kanon_sql.cloak(database.engine, spec, check=True).passed
     database._connection.execute("DELETE FROM cloaked WHERE n = (SELECT MIN(n) FROM cloaked)")
     found = kanon_sql.cloak(database.engine, spec, check=True)
-    assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec imply")
+    assert found.message.startswith("cloaked: 1 labels do not have the rows than the source and the spec imply")
 
 
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("UPDATE cloaked SET x = '[0, 2)' WHERE n = 1", "2 labels have other rows"),
-        ("UPDATE cloaked SET x = x || ' ' WHERE n = 1", "2 labels have other rows"),
-        ("UPDATE cloaked SET y = NULL WHERE n = 1", "2 labels have other rows"),
-        ("DELETE FROM cloaked WHERE n = 1", "1 labels have other rows"),
-        ("DELETE FROM cloaked", "2 labels have other rows"),
-        ("INSERT INTO cloaked SELECT * FROM cloaked WHERE n = 1", "1 labels have other rows"),
+        ("UPDATE cloaked SET x = '[0, 2)' WHERE n = 1", "2 labels do not have the rows"),
+        ("UPDATE cloaked SET x = x || ' ' WHERE n = 1", "2 labels do not have the rows"),
+        ("UPDATE cloaked SET y = NULL WHERE n = 1", "2 labels do not have the rows"),
+        ("DELETE FROM cloaked WHERE n = 1", "1 labels do not have the rows"),
+        ("DELETE FROM cloaked", "2 labels do not have the rows"),
+        ("INSERT INTO cloaked SELECT * FROM cloaked WHERE n = 1", "1 labels do not have the rows"),
         ("ALTER TABLE cloaked ADD COLUMN phone VARCHAR", r"columns that the spec does not release \(phone\); leave"),
         ("UPDATE rows SET who = 'a'", "cloaked cannot stand: even the coarsest cells have too few people"),
         ("DELETE FROM rows WHERE n = 1", "cloaked cannot stand: 1 row of 3 would have to be left out"),
-        ("UPDATE rows SET x = 7.5, y = 7.5", "2 labels have other rows|3 labels have other rows"),
+        ("UPDATE rows SET x = 7.5, y = 7.5", "2 labels do not have the rows|3 labels do not have the rows"),
     ],
 )
 def test_what_was_changed_since_is_found(database: Database, sql: str, message: str) -> None:

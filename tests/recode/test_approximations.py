@@ -581,18 +581,18 @@ def test_other_verbs_and_reports_know_them(database: Database, method: str) -> N
         (
             "forest",
             {"sensitive": ["s"], "privacy": [{"k_anonymity": 2}, {"l_diversity": {"attribute": "s", "l": 2}}]},
-            "recoding.method: forest promises its factor for one k_anonymity of rows over all quasi-identifiers, and "
-            "privacy also asks for l_diversity; use local",
+            "recoding.method: the approximation factor of forest holds for one k_anonymity of rows over all "
+            "quasi-identifiers, and privacy also asks for l_diversity; use local",
         ),
         (
             "matching",
             {"privacy": [{"k_anonymity": 4}]},
-            "classes of k = 2 and k = 3, and privacy asks for 4; use forest",
+            "supports k = 2 and k = 3, and privacy asks for k = 4; use forest",
         ),
         (
             "forest",
             {"quasi_identifiers": {"c0": {"tree": {"x": ["a", "b"]}, "maximum_level": 1}}},
-            "quasi_identifiers.c0.maximum_level: forest goes up to the top wherever its rows differ; leave",
+            "quasi_identifiers.c0.maximum_level: forest generalizes to the top where rows differ; leave",
         ),
     ],
 )
@@ -606,7 +606,7 @@ def test_what_a_spec_cannot_ask_for(method: str, changes: dict[str, Any], said: 
     ("method", "k", "place", "name", "said"),
     [
         ("forest", 2, approximate, "MOST_PAIRS", "at most 1 are compared; raise the minimum_level .* recoding: local"),
-        ("cover", 2, approximate, "MOST_PAIRS", "the distances of 8 different rows from 8 are 56"),
+        ("cover", 2, approximate, "MOST_PAIRS", "the distances of 8 distinct rows from 8 are 56"),
         (
             "matching",
             2,
@@ -614,7 +614,13 @@ def test_what_a_spec_cannot_ask_for(method: str, changes: dict[str, Any], said: 
             "MOST_EDGES",
             "fetch 12 pairs of rows .* at most 1 are matched; use recoding: forest",
         ),
-        ("matching", 3, matching, "MOST_VERTICES", "of 8 rows .* at most 1 are matched; use recoding: forest or cover"),
+        (
+            "matching",
+            3,
+            matching,
+            "MOST_VERTICES",
+            "a graph with 8 vertices .* at most 1 are matched; use recoding: forest or cover",
+        ),
     ],
 )
 def test_too_many_different_rows_are_refused(

@@ -216,7 +216,7 @@ def test_check_report_and_manifest_say_what_was_suppressed(visits: Database) -> 
     assert result.manifest is not None
     assert result.manifest["recoding"] == result.recoding
     page = kanon_sql.html_report(result)
-    assert "Cell suppression: a column has one level, and single cells are suppressed" in page
+    assert "Cell suppression: all rows have one level per column, and single cells are suppressed" in page
     assert "at most 90 % of the source may be suppressed" in page
     words = recoding_in_words(result.recoding)
     assert f"{sum(cells_of(result).values())} cells suppressed at the levels age" in words
@@ -247,7 +247,7 @@ def test_a_written_table_with_other_suppressed_cells_is_dropped(
     [
         ({"recoding": {"method": "cells", "variant": "best"}}, "variant: cells has the variants searched and minimum"),
         ({"recoding": {"method": "local", "caps": {"age": 0.1}}}, "recoding.caps: only the method cells takes it"),
-        ({"recoding": {"method": "cells", "caps": {"sex": 0.1}}}, "recoding.caps.sex: 'sex' is no quasi-identifier"),
+        ({"recoding": {"method": "cells", "caps": {"sex": 0.1}}}, "recoding.caps.sex: 'sex' is not a quasi-identifier"),
         ({"recoding": {"method": "cells", "caps": {"age": 2}}}, "recoding.caps.age: expected a share of the column's"),
         ({"recoding": {"method": "cells", "caps": 0.1}}, "recoding.caps: expected a mapping of columns to shares"),
         ({"recoding": {"method": "cells", "variant": "low"}}, "recoding.variant: unknown variant; expected one of"),

@@ -236,7 +236,7 @@ def test_what_is_no_kept_recoding(visits: Database, name: str, make: str | None)
     if make is not None:
         visits.connection.execute(make)
     visits.table("new", ["place"], [("a",)])
-    with pytest.raises(SpecError, match=f"there is no recoding kept as '{name}' here; expected the name"):
+    with pytest.raises(SpecError, match=f"no recoding is kept as '{name}' in this database; expected the name"):
         kanon_sql.apply(visits.engine, spec(), name, source="new", release="new_release")
 
 
@@ -249,10 +249,10 @@ def test_nothing_of_others_is_replaced(visits: Database) -> None:
     assert "visits_release" not in visits.tables()
     visits.connection.execute("DROP TABLE learned")
     kanon_sql.anonymize(visits.engine, spec())
-    with pytest.raises(SpecError, match="release: 'learned' is a recoding that was kept, and no release takes its"):
+    with pytest.raises(SpecError, match="release: 'learned' is a recoding that was kept, which a release cannot"):
         kanon_sql.anonymize(visits.engine, spec(release="learned", recoding="local"))
     other = spec(release="other", recoding={**LOCAL, "save_as": "visits_release"})
-    with pytest.raises(SpecError, match=r"recoding\.save_as: 'visits_release' is a release, and no recoding takes its"):
+    with pytest.raises(SpecError, match=r"recoding\.save_as: 'visits_release' is a release, which a recoding cannot"):
         kanon_sql.anonymize(visits.engine, other)
     assert "other" not in visits.tables()
 
@@ -276,7 +276,7 @@ def test_a_failure_leaves_the_release_and_says_so(
         engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)
     with monkeypatch.context() as patched:
         fail_at(patched, "release/kept/classes")
-        with pytest.raises(DatabaseError, match="the release visits_release was published, and its recoding is not"):
+        with pytest.raises(DatabaseError, match="the release visits_release was published, but its recoding could not"):
             kanon_sql.anonymize(visits.engine, spec())
     assert len(visits.rows("visits_release")) == 11
     assert "learned" not in visits.tables()
@@ -446,7 +446,7 @@ def test_where_rounds_cannot_be_made(visits: Database) -> None:
 
 def test_what_a_spec_refuses() -> None:
     for changes, said in (
-        ({"recoding": {"method": "forest", "save_as": "learned"}}, "forest puts alike rows into several classes"),
+        ({"recoding": {"method": "forest", "save_as": "learned"}}, "forest divides equal rows among classes"),
         ({"recoding": {"save_as": "visits_release"}}, "this is the name of the release; choose another one"),
         ({"recoding": {"save_as": "Visits"}}, "this is the name of the source"),
         ({"recoding": {"save_as": "a.b"}}, "expected the name of a table without a schema"),

@@ -419,9 +419,9 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
 REFUSED: list[tuple[Any, str]] = [
     ({"method": "mondrian", "variant": "relaxed", "save_as": "x"}, "relaxed splits equal rows"),
     ({"method": "local", "ranges": ["age"], "save_as": "x"}, "use mondrian, whose cuts divide all values"),
-    ({"method": "forest", "save_as": "x"}, "forest puts alike rows into several classes, as many as this source needs"),
-    ({"method": "cover", "save_as": "x"}, "cover puts alike rows into several classes"),
-    ({"method": "matching", "save_as": "x"}, "matching puts alike rows into several classes"),
+    ({"method": "forest", "save_as": "x"}, "forest divides equal rows among classes as this source needs"),
+    ({"method": "cover", "save_as": "x"}, "cover divides equal rows among classes"),
+    ({"method": "matching", "save_as": "x"}, "matching divides equal rows among classes"),
 ]
 
 
@@ -467,8 +467,13 @@ def test_labels_beside_numbers_cannot_be_kept() -> None:
 @pytest.mark.parametrize(
     ("learned", "used", "kind", "said"),
     [
-        (KEEP, KEEP, "VARCHAR", "learned was learned with values of the kind number, and these are of the kind text"),
-        (MEANS, MEANS, "DECIMAL(9,2)", "of the kind integer, and these are of the kind decimal with 2 digits"),
+        (
+            KEEP,
+            KEEP,
+            "VARCHAR",
+            "learned was learned with values of the kind number, and the new ones are of the kind text",
+        ),
+        (MEANS, MEANS, "DECIMAL(9,2)", "of the kind integer, and the new ones are of the kind decimal with 2 digits"),
         (KEEP, MEANS, "INTEGER", "recoding: learned was learned by the method mondrian, and the spec says microaggre"),
         (KEEP, {"method": "mondrian", "variant": "relaxed"}, "INTEGER", "recoding.variant: learned has cuts"),
         ({"method": "local", "save_as": "learned"}, KEEP, "INTEGER", "learned was learned by the method local"),

@@ -86,7 +86,7 @@ def assert_kept(database: Database, folder: Path, case: Case, k: int, effort: st
     database.connection.execute("DROP TABLE IF EXISTS people_release")
     asked = changed(full, **lowered)
     if not all(map(is_clear, problem.hierarchies.values())):
-        with pytest.raises(UnsupportedError, match="mean other values at one level than at another"):
+        with pytest.raises(UnsupportedError, match="stand for different values at different levels"):
             kanon_sql.anonymize(database.engine, asked)
         return
     planned = kanon_sql.plan(database.engine, asked)
@@ -306,17 +306,17 @@ def test_a_changed_cell_is_not_published(visits: Database, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"privacy": [{"k_anonymity": 3}]}, "k_anonymity is about classes of alike rows"),
+        ({"privacy": [{"k_anonymity": 3}]}, "k_anonymity is about classes of equal rows"),
         (
             {"privacy": [{"kk_anonymity": 3}, {"l_diversity": {"attribute": "s", "l": 2}}], "sensitive": ["s"]},
-            "l_diversity is about classes of alike rows, which",
+            "l_diversity is about classes of equal rows, which",
         ),
         ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "1k"}}]}, "1k is weaker; ask for variant: kk"),
         ({"privacy": [{"kk_anonymity": {"k": 3, "variant": "k1"}}]}, "k1 is weaker; ask for variant: kk"),
         ({"privacy": [{"kk_anonymity": 3}, {"kk_anonymity": {"k": 2, "variant": "k1"}}]}, "asks for several variants"),
         ({"nulls": "suppress"}, "too few to hide it; use nulls: value"),
         ({"suppression": {"max_share": 0.1, "style": "mask"}}, "a masked row covers all; use style: drop"),
-        ({"recoding": {"method": "kk", "save_as": "learned"}}, "nothing says which labels new ones get"),
+        ({"recoding": {"method": "kk", "save_as": "learned"}}, "new rows have no defined labels"),
         ({"recoding": {"method": "kk", "ranges": ["age"]}}, "only the methods local and subtree take it"),
         ({"unit": "serial"}, "a person with several rows has several records"),
         ({"ledger": {"table": "kanon_ledger"}}, "with a ledger, use recoding: full_domain"),
@@ -330,7 +330,7 @@ def test_what_rows_cannot_promise(changes: dict[str, Any], message: str) -> None
 def test_a_label_of_two_meanings_is_refused(database: Database) -> None:
     database.table("visits", {"town": "VARCHAR"}, [("York",), ("Selby",), ("York",), ("Hull",), ("Hull",)])
     database.table("towns", ["a", "b", "c"], [("York", "York", "*"), ("Selby", "York", "*"), ("Hull", "Hull", "*")])
-    with pytest.raises(UnsupportedError, match="recoding: kk: labels of town mean other values"):
+    with pytest.raises(UnsupportedError, match="recoding: kk: labels of town stand for different values"):
         kanon_sql.plan(
             database.engine,
             spec(quasi_identifiers={"town": {"table": "towns"}}, privacy=[{"kk_anonymity": 2}], keep=[]),

@@ -442,7 +442,7 @@ def test_attacks_that_look_labels_up_are_left_out(people: Database) -> None:
     kanon_sql.anonymize(people.engine, asked)
     found = kanon_sql.audit(people.engine, asked)
     assert found.passed
-    why = "the numbers of x, y are those of a class, and which values they stand for is not known"
+    why = "the numbers of x, y are aggregates of a class, and do not show which values they stand for"
     for name in ("linking", "complementary", "composition", "unsorted", "consistency"):
         assert found.left_out[name] == why
     assert {attack.name for attack in found.attacks} == {"homogeneity", "background", "skewness"}
@@ -480,7 +480,7 @@ def test_attacks_that_look_labels_up_are_left_out(people: Database) -> None:
         ),
         (
             {"recoding": {"method": "microaggregation", "columns": {"serial": "mean"}}},
-            "recoding.columns.serial: 'serial' is no quasi-identifier",
+            "recoding.columns.serial: 'serial' is not a quasi-identifier",
         ),
         ({"recoding": {"method": "local", "columns": {"x": "mean"}}}, "only the method microaggregation takes it"),
         ({"suppression": {"style": "mask"}}, "suppression.style: a masked row has the text *"),

@@ -61,10 +61,10 @@ def test_numbers_that_do_not_add_up_exactly_are_refused(
 @pytest.mark.parametrize(
     ("kind", "value", "digits", "said"),
     [
-        ("DOUBLE", float("nan"), 2, "or are no numbers; give them fewer digits in a source query, or say fewer"),
+        ("DOUBLE", float("nan"), 2, "or are no numbers; give them fewer digits in a source query, or write fewer"),
         ("DOUBLE", float("inf"), 0, "or are no numbers"),
         ("DOUBLE", 2.0**50, 1, "its numbers are too large"),
-        ("FLOAT", 123_456.71, 4, "the type FLOAT does not hold its numbers with 4 digits after the point; say fewer"),
+        ("FLOAT", 123_456.71, 4, "the type FLOAT does not hold its numbers with 4 digits after the point; write fewer"),
         ("INTEGER", 3, 0, "the column is INTEGER, so leave digits out"),
         ("DECIMAL(9,2)", 3, 1, "the column is DECIMAL(9,2), so leave digits out"),
     ],

@@ -433,7 +433,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ),
         (
             {"recoding": RELAXED, "sensitive": ["s0"], "privacy": MORE},
-            "recoding.variant: relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and "
+            "recoding.variant: relaxed divides equal rows, so it supports k_anonymity of rows only, and "
             "privacy also asks for t_closeness; use strict",
         ),
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),

@@ -458,7 +458,7 @@ def test_one_level_a_column_leaves_nothing_to_specialize(records: Database) -> N
     result = kanon_sql.anonymize(records.engine, asked({"sex": {"maximum_level": 0}}, **BY_CLASS))
     assert result.node == {"sex": 0}
     assert result.recoding is None
-    assert "recoding: subtree has no label to specialize: every column has one level" in str(result.notes)
+    assert "recoding: subtree has no label to specialize: every column allows one level" in str(result.notes)
 
 
 @pytest.mark.parametrize(

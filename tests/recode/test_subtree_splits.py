@@ -370,7 +370,7 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     others: list[Any] = ["subtree", {"method": "subtree", "ranges": ["hours"]}]
     runs = kanon_sql.compare(records.engine, {"records": spec}, recodings=others).runs
     assert [run.recoding for run in runs] == ["subtree:top_down", "subtree:top_down:ranges=hours"]
-    with pytest.raises(UnsupportedError, match="labels of hierarchies alone"):
+    with pytest.raises(UnsupportedError, match="only a hierarchy defines the labels below"):
         kanon_sql.audit(records.engine, spec, "people_release", attacks=["downcoding"])
     with pytest.raises(UnsupportedError, match="are not hierarchy labels"):
         kanon_sql.plan(records.engine, spec, bound=True)

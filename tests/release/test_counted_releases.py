@@ -254,7 +254,7 @@ def test_the_written_table_is_counted_once(subject: Subject, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("UPDATE {0} SET zip = '1' WHERE zip = '1*'", "of 'zip' are no label of level 1"),
+        ("UPDATE {0} SET zip = '1' WHERE zip = '1*'", "of 'zip' are not labels of level 1"),
         ("UPDATE {0} SET zip = '2*' WHERE zip = '1*' AND q = 'x'", "does not satisfy 40-anonymity"),
         ("DELETE FROM {0} WHERE zip = '1*' AND q = 'x'", "does not satisfy its row count"),
     ],

@@ -119,10 +119,10 @@ def test_a_hierarchy_of_which_only_a_digest_is_known(database: Database, tmp_pat
 
 
 def test_a_table_that_is_no_ledger(published: Database) -> None:
-    with pytest.raises(SpecError, match="'r1' is a table, but no ledger"):
+    with pytest.raises(SpecError, match="'r1' is a table, but not a ledger"):
         kanon_sql.anonymize(published.engine, asked("r2", ledger="r1"))
     published.connection.execute("UPDATE ledger SET manifest = '[]' WHERE run_id <> 'turn'")
-    with pytest.raises(SpecError, match="holds a row that no version known here has written"):
+    with pytest.raises(SpecError, match="holds a row that this version of kanon_sql cannot read"):
         kanon_sql.anonymize(published.engine, asked("r2"))
 
 
@@ -199,7 +199,7 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             take_turn(self, workspace)
 
         for owner, name, late, why in (
-            (publication, "publish", after_reading, "another release was entered meanwhile"),
+            (publication, "publish", after_reading, "another run entered a release meanwhile"),
             (history.Addition, "take_turn", inside_the_transaction, "."),
         ):
             monkeypatch.setattr(owner, name, late)

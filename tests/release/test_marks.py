@@ -57,7 +57,7 @@ def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "its own release is replaced"
     subject.execute("DROP TABLE released")
     make(subject, "released", "SELECT 'precious' AS q")
-    with pytest.raises(SpecError, match="made again, or has lost its mark") as refused:
+    with pytest.raises(SpecError, match="created again, or has lost its mark") as refused:
         publish(subject)
     assert subject.fetch("SELECT q FROM released") == [("precious",)]
     assert "precious" not in str(refused.value)
@@ -87,9 +87,9 @@ def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: 
     make(subject, "restored", "SELECT q FROM released")  # as a dump without comments would
     subject.execute("DROP TABLE released")
     subject.execute(subject.dialect.rename(("restored",), "released"))
-    with pytest.raises(SpecError, match="give it its mark back") as refused:
+    with pytest.raises(SpecError, match="mark it again") as refused:
         publish(subject)
-    statement = str(refused.value).partition("in the place of RUN: ")[2]
+    statement = str(refused.value).partition("in place of RUN: ")[2]
     subject.execute(statement.replace("RUN", result.manifest["run_id"]))
     assert publish(subject).passed
 
@@ -110,7 +110,7 @@ def test_who_describes_a_release_may_keep_the_mark(subject: Subject) -> None:
 
 def test_a_table_that_cannot_be_marked_is_not_published(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(subject.dialect), "mark", lambda *_: "no such statement")
-    with pytest.raises(DatabaseError, match="the release has to say which run wrote it"):
+    with pytest.raises(DatabaseError, match="a release must carry the mark of its run"):
         publish(subject)
     assert "released" not in subject.tables()
     assert not [table for table in subject.tables() if table.endswith("_release")]

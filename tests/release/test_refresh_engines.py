@@ -276,7 +276,7 @@ def test_who_publishes_at_the_same_moment_on_clickhouse_gives_way(monkeypatch: p
 
         with monkeypatch.context() as patch:
             patch.setattr(module, "_replaced", looks)
-            with pytest.raises(DatabaseError, match="its release stands again"):
+            with pytest.raises(DatabaseError, match="that release is back under its name"):
                 kanon_sql.refresh(engine, spec())
         assert released(subject) == BEFORE + Counter({"dd*": 4})
         assert len(clean(engine, states=True, drop=False).objects) == 1

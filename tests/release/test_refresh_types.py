@@ -117,7 +117,7 @@ def test_values_without_a_type_keep_their_form(tmp_path: Path) -> None:
     spec = spec_of("main")
     with kanon_sql.connect(f"sqlite:///{path}") as engine:
         assert kanon_sql.anonymize(engine, spec).passed
-        for person, told in (("7", "new values are text, and those that were taken before are integer"), (8, None)):
+        for person, told in (("7", "new values are text, and the earlier ones are integer"), (8, None)):
             with closing(sqlite3.connect(path)) as opened, opened:
                 opened.execute("DELETE FROM visits WHERE day = 2")
                 opened.execute("INSERT INTO visits VALUES (2, ?, 'bb1', '')", [person])
@@ -148,5 +148,5 @@ def test_a_form_is_known_from_the_first_value_on(tmp_path: Path) -> None:
         add([(2, 4, "bb1", 1.5)])
         assert kanon_sql.refresh(engine, spec).refresh["taken"] == 1  # type: ignore[index]
         add([(3, 5, "bb1", "1.5")])
-        with pytest.raises(SpecError, match="new values are text, and those that were taken before are real"):
+        with pytest.raises(SpecError, match="new values are text, and the earlier ones are real"):
             kanon_sql.refresh(engine, spec)

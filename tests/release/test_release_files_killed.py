@@ -162,7 +162,7 @@ def test_what_a_killed_run_left_is_removed_and_told(cwd: Path) -> None:
     assert place in left()
     with release_file._alone_in(cwd):
         busy = run("clean", "--files", ".", "--yes")
-        assert (busy.exit_code, "a run publishes there now" in busy.stderr) == (2, True)
+        assert (busy.exit_code, "a run is publishing there" in busy.stderr) == (2, True)
     assert place in left()
     dropped = json.loads(run("clean", "--files", ".", "--format", "json", "--yes").stdout)
     assert [item["state"] for item in dropped["objects"]] == ["dropped", "dropped"]
@@ -206,7 +206,7 @@ def test_an_error_of_the_operating_system_says_what_stands(
         return true(self, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    said = "its manifest is not beside it" if step else "nothing was published"
+    said = "its manifest is not next to it" if step else "nothing was published"
     with pytest.raises(DatabaseError, match=f"No space left on device; .*{said}"):
         publish()
     assert (Path("out.csv").read_bytes() == before) == (step == 0)

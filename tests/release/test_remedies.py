@@ -64,9 +64,9 @@ def test_a_ledger_that_refuses_says_what_else_there_is(database: Database) -> No
     refused = kanon_sql.anonymize(database.engine, asked("second", 1, 0))
     assert not refused.passed
     assert refused.notes[-1] == (
-        "what can be released all the same: ledger: {on_conflict: coarsen} looks for levels that are safe beside "
-        "earlier releases; a release that is made of first alone, as the source of a spec without a ledger, tells no "
-        "more than it"
+        "what can be released: ledger: {on_conflict: coarsen} looks for levels that are safe beside "
+        "earlier releases; a release made of first alone, as the source of a spec without a ledger, "
+        "reveals no more than first"
     )
     limits = {"quasi_identifiers": {"zip": {"prefix": [1]}, "sex": None}}
     coarser = asked("second", **limits, ledger={"table": "ledger", "on_conflict": "coarsen"})

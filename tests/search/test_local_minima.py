@@ -157,6 +157,6 @@ def test_they_are_shown_in_text(database: Database) -> None:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(result_text(result, all_minimal=True))
     text = console.export_text()
-    after = text.split("Other locally minimal nodes: first on some path from the values")[1].split("Runners")[0]
+    after = text.split("Other locally minimal nodes (first on a path up from the values)")[1].split("Runners")[0]
     assert "[1, 1]" in after
     assert "[1, 0]" not in after

@@ -261,7 +261,7 @@ LONG = "Qwyjibo" * 20_000
         (f"a;*\n{LONG};*\n", "h.csv:2: a cell of the row has more than 10,000 characters"),
         (f"a;A;*\nb;{'x' * (MAX_LABEL + 1)};*\n", "h.csv:2: cell 2 of the row has more than 10,000 characters"),
         (f'a;*\nb;"B;*\n{LONG};*\n', "h.csv:2: a cell of the row has more than 10,000 characters; close its quotes"),
-        ('a;*\nb;"B;*\nc;C\n', "h.csv:2: not a valid CSV row: a cell of it is in quotes that do not end"),
+        ('a;*\nb;"B;*\nc;C\n', "h.csv:2: not a valid CSV row: a quoted cell does not end"),
         ('a;*\nb;"B"B;*\n', "h.csv:2: not a valid CSV row"),
         ("a;A;*\nb,B,*\n", "h.csv:2: 1 cells, but line 1 has 3"),
         ("a;A;*\rb;B\r", "h.csv:2: 2 cells, but line 1 has 3"),

@@ -121,7 +121,7 @@ def test_independent_rounding_that_gives_a_cell_away_is_refused() -> None:
     assert sorted(found.values) == [0] * 11 + [12]
     done = protected(_spec({"method": "conventional_rounding", "base": 3}), table)
     assert done.failure is not None
-    assert "11 sensitive cells can be worked out exactly" in done.failure
+    assert "11 sensitive cells can be computed exactly" in done.failure
 
 
 def test_a_key_of_random_rounding_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,7 +247,7 @@ def _primary_only(table: CellTable, width: int) -> Any:
         ({"dimensions": {"regio": None}}, "did you mean 'region'"),
         ({"unit": "size"}, "1 rows have NULL as 'size'"),
         ({"measure": "loss"}, "negative"),
-        ({"unit": "region", "dimensions": {"size": None}}, "persons stand in several cells"),
+        ({"unit": "region", "dimensions": {"size": None}}, "persons count in several cells"),
         ({"dimensions": {"star": None}}, "called '\\*'"),
         ({"dimensions": {"region": {"hierarchy": {"tree": {"x": ["a"]}}}}}, "no generalization in the hierarchy"),
     ],

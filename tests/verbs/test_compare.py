@@ -77,7 +77,7 @@ def test_text_json_and_page(clinic: Path) -> None:
     arguments = ["compare", "plain.yml", "diverse.yml", "-d", "clinic.duckdb", "--k", "2, 10"]
     result = run(*arguments, "-o", "frontier.html", "-q")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("Privacy against detail")
+    assert result.stdout.startswith("Privacy against information loss")
     assert len(re.findall(r"^  (plain|diverse)\.yml +\d+  PASS", result.stdout, re.MULTILINE)) == 4
     page = (clinic / "frontier.html").read_text("utf-8")
     assert page.count("<svg") == 2

@@ -364,8 +364,8 @@ def test_values_that_are_refused(given_as: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "values", "error", "said"),
     [
-        ({"intervals": [5]}, [SECRET, "1", "nan"], SpecError, "2 of the 3 values given are no numbers"),
-        ({"dates": ["year"]}, [SECRET, "2000-02-30", "2000-02-01"], SpecError, "2 of the 3 values given are no dates"),
+        ({"intervals": [5]}, [SECRET, "1", "nan"], SpecError, "2 of the 3 values given are not numbers"),
+        ({"dates": ["year"]}, [SECRET, "2000-02-30", "2000-02-01"], SpecError, "2 of the 3 values given are not dates"),
         ({"prefix": [1]}, None, SpecError, "a rule has no values"),
         ({"sql": ["x"]}, ["1"], UnsupportedError, "depends on the column's type"),
         ({"table": "h"}, None, UnsupportedError, "its rows are in the database"),

@@ -34,7 +34,7 @@ __all__ = ["MOST_CELLS", "joined_by_position"]
 MOST_CELLS = 200_000
 """More pairs of classes are not fetched: their numbers tell nothing of any person, but the client has to hold them."""
 
-_MEASURE = "one over the rows of a joint class, releases joined by the positions of their rows"
+_MEASURE = "1 / the rows of a joint class, releases joined by the positions of their rows"
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ def _rows_of(scene: Scene, target: Target) -> int:
 
 def _of_other_length(scene: Scene, ours: int, target: Target, theirs: int) -> str:
     return (
-        f"{scene.release.shown} has {ours:,} rows and {target.shown} {theirs:,}: a row that one of them leaves out "
-        "shifts all that follow, so that positions say nothing of who is who; an attacker who guesses which rows are "
-        "missing can still align the rest, if both are in one order"
+        f"{scene.release.shown} has {ours:,} rows and {target.shown} {theirs:,}: a row that one of them leaves "
+        "out shifts all that follow, so equal positions need not be the same person; an attacker who guesses "
+        "which rows are missing can still align the rest, if both have one order"
     )
 
 
@@ -144,8 +144,8 @@ class _Positions:
         )
         if rows and unknown == rows:
             raise SpecError(
-                f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's values, "
-                "so it cannot be joined; was it made with other hierarchies?"
+                f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's "
+                "values, so it cannot be joined; check whether it was made with other hierarchies"
             )
         if unknown:
             self._notes.append(
@@ -176,9 +176,7 @@ class _Positions:
             "disclosure/attacks/position_cells", MOST_CELLS + 1, most=MOST_CELLS + 1, **context
         )
         if len(cells) > MOST_CELLS:
-            why = (
-                f"the source has rows behind more than {MOST_CELLS:,} pairs of classes, too many to distinguish orders"
-            )
+            why = f"the source has rows in more than {MOST_CELLS:,} pairs of classes, too many to compare orders"
             return Unmeasured(f"unsorted with {about}", why, too_large=True)
         counts = [[int(value or 0) for value in cell] for cell in cells]
         refuse_incomplete("disclosure/attacks/position_cells", sum(row[-2] for row in counts), self._rows, "positions")
@@ -248,7 +246,7 @@ def _in_words(evidence: Evidence) -> str:
         return "no row to join"
     beyond = f"{evidence.deviations:.1f} standard deviations more than in random orders"
     if evidence.certain:
-        return f"{note}, {beyond}: the releases are in one order"
+        return f"{note}, {beyond}: the releases have one order"
     if evidence.common:
-        return f"{note}: nothing contradicts one order, and there is too little to tell it from a random one ({beyond})"
-    return f"{note}, as in random orders: the releases are not in one order"
+        return f"{note}: the rows may have one order, but are too few to distinguish it from a random one ({beyond})"
+    return f"{note}, as in random orders: the releases do not have one order"

@@ -61,9 +61,11 @@ class Complementary(AttackMethod):
                 about=", ".join(table.shown for table in earlier),
                 query=others.combined(scene, of_values=False, least=scene.k),
                 keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
-                measure="one over the rows that all releases leave",
+                measure="1 / the rows that all releases leave",
                 against=others.against,
-                unmatched=f"no person of the source is in {scene.release.shown} and another release alike in {on}",
+                unmatched=(
+                    f"no person of the source has the same {on} in {scene.release.shown} and in another release"
+                ),
                 notes=[f"people of the source; releases joined on {on}", *others.notes],
             )
         ]

@@ -67,7 +67,7 @@ class Composition(AttributeAttack):
                 about=attribute,
                 query=others.combined(scene, of_values=True, least=scene.l_of(attribute)),
                 keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
-                measure="one over the values that all releases leave",
+                measure="1 / the values that all releases leave",
                 against=others.against,
                 unmatched=f"no person of the source is in {scene.release.shown} and another release with the same "
                 f"{attribute}",

@@ -102,10 +102,8 @@ class Consistency(AttackMethod):
             )
 
         found: list[Cases | Attack | Unmeasured] = [
-            cases(
-                "consistency (1,k)", "one over the rows that a record is consistent with", reverse=False, notes=notes
-            ),
-            cases("consistency (k,1)", "one over the records that a row is consistent with", reverse=True, notes=[]),
+            cases("consistency (1,k)", "1 / the rows that a record is consistent with", reverse=False, notes=notes),
+            cases("consistency (k,1)", "1 / the records that a row is consistent with", reverse=True, notes=[]),
         ]
         if degree > 1:
             return [*found, _by_flow(scene, matched, list(keys), alone, there - alone)]

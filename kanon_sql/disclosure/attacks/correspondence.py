@@ -71,7 +71,7 @@ class Correspondence(AttributeAttack):
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
-    measure: ClassVar[str] = "one over the rows that may be theirs in both versions"
+    measure: ClassVar[str] = "1 / the rows that may be theirs in both versions"
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
@@ -148,7 +148,7 @@ class Newcomers(Correspondence):
     )
     asks_for: ClassVar[str] = "`--earlier`, the oldest first; no row of an earlier version is gone"
     source: ClassVar[str] = "Fung, Wang, Fu, Pei 2008: backward"
-    measure: ClassVar[str] = "one over the rows that may be a newcomer's"
+    measure: ClassVar[str] = "1 / the rows that may be a newcomer's"
 
     def pairs(
         self, scene: Scene, links: Relation, what: str, versions: Sequence[Target]
@@ -167,8 +167,9 @@ class Newcomers(Correspondence):
         if not impossible:
             return found, None
         return found, (
-            f"of {'; '.join(impossible)}: rows of the former can have no row in the latter, so rows have gone or were "
-            "suppressed, and who is new is not told by what is left; the attack composition compares any releases"
+            f"of {'; '.join(impossible)}: some rows of the former cannot be in the latter, so rows were deleted "
+            "or suppressed, and the remaining rows do not show who is new; use the attack composition, which "
+            "compares any releases"
         )
 
     def against(self, others: Others) -> None:

@@ -52,8 +52,8 @@ class DeFinetti(AttributeAttack):
     place: ClassVar[int] = 16
     attacker: ClassVar[str] = "learns from all classes which values go with which quasi-identifiers"
     exposes: ClassVar[str] = (
-        "persons whose own value the learned classifier believes most; beyond are those more than the most "
-        "frequent value of their class would give (an estimate; runs only if named)"
+        "persons whose value the learned classifier ranks first; beyond the requirements are those in excess of "
+        "guessing the most frequent value of the class (an estimate; runs only if named)"
     )
     asks_for: ClassVar[str] = "the source"
     source: ClassVar[str] = "Kifer 2009"
@@ -93,8 +93,8 @@ class DeFinetti(AttributeAttack):
         notes = [
             f"guessing the most frequent value of the rows that may be a person's is right for {usual:,}; a naive "
             f"Bayes classifier learned from the release in {ROUNDS} rounds, for {guessed:,}",
-            "assumes that the attacker knows the source's quasi-identifiers, and that these are independent given the "
-            "sensitive value; who is right was counted with the source",
+            "assumes that the attacker knows the source's quasi-identifiers, and that these are independent "
+            "given the sensitive value; correct guesses were counted with the source",
         ]
         if rows:
             notes.append(f"people's own values are believed with {float(believed) / rows:.6f} on average")

@@ -105,20 +105,18 @@ class Downcoding(AttackMethod):
             which a more detailed label is certain under the assumption, as far as the source has them.
         """
         if scene.spec.recoding.releases_ranges:
-            why = (
-                "some labels are ranges of values, and it is known of labels of hierarchies alone which are below them"
-            )
+            why = "some labels are ranges of values, and only a hierarchy defines the labels below a label"
             return [Unmeasured(self.name, why)]
         lowest, k = scene.spec.recoding.labels_are_lowest, _k_of(scene)
         unknown = (
-            "only of k-anonymity for rows, by all quasi-identifiers, is it known here what a more detailed release "
-            "would violate"
+            "what a more detailed release would violate is known only for k-anonymity of rows, over all "
+            "quasi-identifiers"
         )
         if not lowest and k is None:
             return [Unmeasured(self.name, f"the recoding does not promise the lowest labels, and {unknown}")]
         column, found = _column(scene), list[Cases]()
         if lowest:
-            others = [f"not measured: what a minimal release tells, since {unknown}"] if k is None else []
+            others = [f"not measured: what a minimal release reveals, since {unknown}"] if k is None else []
             found.append(_cases(scene, column, self.name, None, others))
         return found if k is None else [*found, _cases(scene, column, MINIMAL, k, [])]
 
@@ -211,6 +209,7 @@ def _notes(k: int | None, classes: int, contradicted: int, refuted: int, unread:
         notes.append(f"{unread:,} rows have a label here that no value of the source has: they were not looked at")
     return [
         *notes,
-        "certain conclusions from one column at a time; not measured: what is likely, by a known distribution of the "
-        "values, or certain by several columns or by the lattice of a full-domain search",
+        "counts certain conclusions from one column at a time; not measured: likely conclusions, by a known "
+        "distribution of the values, and certain ones by several columns or by the lattice of a full-domain "
+        "search",
     ]

@@ -39,13 +39,13 @@ class Mapping(AttackMethod):
     place: ClassVar[int] = 13
     attacker: ClassVar[str] = "has a table of persons, and looks for those that each row could be about"
     exposes: ClassVar[str] = (
-        "rows that fit fewer than k persons and may be about one of them (an estimate; runs only if named)"
+        "rows that match fewer than k persons and may be about one of them (an estimate; runs only if named)"
     )
     asks_for: ClassVar[str] = "`--external`, `--on`; the source"
     source: ClassVar[str] = "Sweeney 2002, section 3.1"
     threat: ClassVar[Threat] = "singling_out"
     on_request: ClassVar[str | None] = (
-        "it measures what protects rows from linking, and reads the source besides; name it with --attack"
+        "it measures what protects rows from linking, and also reads the source; name it with --attack"
     )
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (AN_EXTERNAL_TABLE,)
@@ -97,8 +97,9 @@ class Mapping(AttackMethod):
                 )
             ]
         note = (
-            f"rows matched with {external.shown} on {', '.join(columns)}: {null:,} fit no person (null-map), at least "
-            f"{wrong:,} fit persons and are about none of them (wrong-map), {many:,} fit {k} or more (k-map)"
+            f"rows matched with {external.shown} on {', '.join(columns)}: {null:,} match no person (null-map), "
+            f"at least {wrong:,} match persons but are about none of them (wrong-map), {many:,} match {k} or "
+            "more (k-map)"
         )
         return [
             Cases(
@@ -106,7 +107,7 @@ class Mapping(AttackMethod):
                 about=external.shown,
                 query=render("disclosure/attacks/mapping", mapped=mapped, keys=keys, k=k),
                 keys=names,
-                measure="one over the persons that a row fits",
+                measure="1 / the persons that a row matches",
                 examined=render("disclosure/attacks/records", vectors=labels),
                 estimate=True,
                 notes=[note],

@@ -149,10 +149,10 @@ class AttackMethod(ABC):
             return self.on_request
         if self.reads_labels and given.spec.recoding.columns:
             names = ", ".join(given.spec.recoding.columns)
-            return f"the numbers of {names} are those of a class, and which values they stand for is not known"
+            return f"the numbers of {names} are aggregates of a class, and do not show which values they stand for"
         chosen = [name for name, column in given.spec.quasi_identifiers.items() if column.parents == "several"]
         if self.reads_labels and chosen:
-            return f"the parents of {', '.join(chosen)} were chosen by the rows that were released, and are not kept"
+            return f"the parents of {', '.join(chosen)} were chosen by the released rows, and are not recorded"
         return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

@@ -48,9 +48,9 @@ class Minimality(AttributeAttack):
 
     name: ClassVar[str] = "minimality"
     place: ClassVar[int] = 14
-    attacker: ClassVar[str] = "knows that no finer release was possible"
+    attacker: ClassVar[str] = "knows that no more detailed release was possible"
     exposes: ClassVar[str] = (
-        "persons whose value that betrays with a probability above 1/l (an estimate; runs only if named)"
+        "persons whose value an attacker infers with a probability above 1/l (an estimate; runs only if named)"
     )
     asks_for: ClassVar[str] = "the source; no suppression"
     source: ClassVar[str] = "Wong, Fu, Wang, Pei 2007"
@@ -98,10 +98,10 @@ class Minimality(AttributeAttack):
         worst = max(findings, key=lambda item: (item.people, item.highest), default=None)
         exposed = 0 if worst is None else worst.people
         notes = [
-            f"assumes that the attacker knows every person's quasi-identifiers, that the release is minimal, that "
-            f"{bound.label} of one value kept a finer one from being published, and that all assignments of values are "
-            "equally likely",
-            f"exposed by a credibility above {bound.share:.4g}, to who looks at one finer release",
+            "assumes that the attacker knows every person's quasi-identifiers, that the release is minimal, "
+            f"that {bound.label} of one value prevented a more detailed one, and that all assignments of values "
+            "are equally likely",
+            f"exposed by a credibility above {bound.share:.4g}, by one more detailed release",
         ]
         if worst is None:
             notes.append("no finer release is known to violate by its values alone: minimality tells nothing")
@@ -130,15 +130,15 @@ def _bound(scene: Scene, attribute: str) -> ShareBound:
     """
     if scene.spec.suppression.allows_some:
         raise UnsupportedError(
-            "attack minimality: the spec allows rows to be suppressed, so that a finer release may violate here and "
-            "there and be published; what minimality tells is then not known"
+            "attack minimality: the spec allows rows to be suppressed, so a more detailed release may contain "
+            "some violations and still be published; minimality then allows no conclusion"
         )
     for model in scene.models:
         if model.attribute == attribute and model.share_bound is not None:
             return model.share_bound
     raise UnsupportedError(
-        f"attack minimality: expected an alpha_k_anonymity or a distinct l_diversity with l = 2 of {attribute}, whose "
-        "violation can be told value by value"
+        f"attack minimality: expected an alpha_k_anonymity or a distinct l_diversity with l = 2 of {attribute}, "
+        "which can be checked value by value"
     )
 
 
@@ -157,8 +157,8 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql
         if not missed:
             return level
     raise UnsupportedError(
-        f"attack minimality: the labels of {lookup.name} are not all of one level of its hierarchy, so that the "
-        "release is no full-domain generalization of this spec; audit it with the spec that it was made with"
+        f"attack minimality: the labels of {lookup.name} are not all of one level of its hierarchy, so the "
+        "release is not a full-domain generalization of this spec; audit it with the spec that it was made with"
     )
 
 
@@ -190,8 +190,8 @@ def _held(scene: Scene, numbered: Relation) -> tuple[dict[int, int], dict[int, d
     ):
         if missing:
             raise UnsupportedError(
-                "attack minimality: the release has rows without a value, which no requirement counts; how many of "
-                "them a cell has is not known"
+                "attack minimality: the release has rows without a sensitive value, which no requirement "
+                "counts; the number of them in each cell is unknown"
             )
         sizes[number] += rows
         if protected:
@@ -233,8 +233,8 @@ def _fetched(scene: Scene, template: str, **context: object) -> list[tuple[int, 
     rows = scene.workspace.fetch(template, MOST + 1, most=MOST + 1, **context)
     if len(rows) > MOST:
         raise UnsupportedError(
-            f"attack minimality: more than {MOST:,} cells or counts to look at; where there are more, that some "
-            "cell violates says next to nothing of any"
+            f"attack minimality: more than {MOST:,} cells or counts to examine; with that many, a violation in "
+            "one of them reveals next to nothing about any single cell"
         )
     return [tuple(int(number or 0) for number in row) for row in rows]
 
@@ -242,16 +242,16 @@ def _fetched(scene: Scene, template: str, **context: object) -> list[tuple[int, 
 def _refuse_violating(bound: ShareBound, sizes: dict[int, int], held: dict[int, dict[int, int]]) -> None:
     if any(rows > bound.most(sizes[number]) for found in held.values() for number, rows in found.items()):
         raise UnsupportedError(
-            f"attack minimality: the release does not satisfy {bound.label}, so that it is no minimal one; "
-            "audit it with the spec that it was made with"
+            f"attack minimality: the release does not satisfy {bound.label}, so it is not a minimal one; audit "
+            "it with the spec that it was made with"
         )
 
 
 def _refuse_other_rows(scene: Scene, sizes: dict[int, int], cells: dict[int, list[int]]) -> None:
     if {number: sum(found) for number, found in cells.items()} != sizes:
         raise UnsupportedError(
-            f"attack minimality: the classes of {scene.release.shown} do not hold the rows that the source has there "
-            "now, so that it is not known what a finer release would have been made of; restore the source as it was"
+            f"attack minimality: the classes of {scene.release.shown} do not hold the rows that the source has "
+            "there now, so the more detailed releases cannot be recomputed; restore the source as it was"
         )
 
 

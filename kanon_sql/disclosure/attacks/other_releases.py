@@ -99,8 +99,8 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
         sizes.append(int(rows or 0))
         if rows and missed == rows:
             raise SpecError(
-                f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's values, "
-                "so it cannot be joined; was it made with other hierarchies?"
+                f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's "
+                "values, so it cannot be joined; check whether it was made with other hierarchies"
             )
         if missed:
             notes.append(

@@ -41,7 +41,7 @@ def found_by(
         return worst_of(found)
     columns = ", ".join(dict.fromkeys(column for _, column in first.levels))
     tried = f"{len(found)} of {len(readings):,} readings were tried" if len(found) < len(readings) else "each was tried"
-    note = f"labels of {columns} may be of several levels: {tried}, and the one that exposes most counts"
+    note = f"labels of {columns} may be of several levels: {tried}, and the one that exposes the most is reported"
     return [replace(item, notes=[*item.notes, note]) if isinstance(item, Attack) else item for item in worst_of(found)]
 
 

@@ -64,7 +64,7 @@ def unregister(name: str) -> None:
         UnsupportedError: there is none of this name.
     """
     if name not in ATTACKS:
-        raise UnsupportedError(f"attack {name}: there is none; expected one of {', '.join(ATTACKS)}")
+        raise UnsupportedError(f"attack {name}: there is no such attack; expected one of {', '.join(ATTACKS)}")
     ATTACKS.forget(name)
 
 

@@ -30,7 +30,7 @@ class Similarity(AttackMethod):
 
     name: ClassVar[str] = "similarity"
     place: ClassVar[int] = 5
-    attacker: ClassVar[str] = "knows which values mean nearly the same"
+    attacker: ClassVar[str] = "knows which values have nearly the same meaning"
     exposes: ClassVar[str] = "rows of classes whose values all fall under one node of a hierarchy"
     asks_for: ClassVar[str] = "`--set hierarchy=COLUMN=FILE`"
     source: ClassVar[str] = "Li, Li, Venkatasubramanian 2007"

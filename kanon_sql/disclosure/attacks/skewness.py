@@ -62,7 +62,7 @@ class Skewness(AttributeAttack):
             reference_in(scene.workspace, "prior", prior.relation, value_facts_of((), prior.columns[attribute]), None),
         )
         most = min((model.most_gain for model in asked if model.most_gain is not None), default=None)
-        reason = f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"
+        reason = f"no t_closeness of {attribute} with equal distance sets a limit, so this is only measured"
         return [
             Cases(
                 name=self.name,

@@ -38,7 +38,7 @@ def _unordered(given: Given, target: Target) -> str | None:
     engine = given.engine
     row_id = engine.capabilities.row_id
     if row_id is None:
-        return f"{engine.dialect.name} has no physical row identifier: the order of a table's rows cannot be seen"
+        return f"{engine.dialect.name} has no physical row identifier, so the order of a table's rows cannot be read"
     if engine.exists(target.parts) != "table":
         return f"{target.shown} is not a table, so that its rows have no physical identifier"
     if not _has_row_id(engine, target.parts):
@@ -59,8 +59,8 @@ def _not_comparable(given: Given) -> str | None:
         return why
     if not any(name in given.release.columns for name in (*spec.sensitive, *spec.keep)):
         return (
-            "the release has no column besides the quasi-identifiers: its order tells nothing until another release in "
-            "the same order is joined with it (--earlier)"
+            "the release has no column other than the quasi-identifiers: its order reveals nothing until "
+            "another release in the same order is joined with it (--earlier)"
         )
     return None
 
@@ -118,11 +118,12 @@ class UnsortedMatching(AttackMethod):
     place: ClassVar[int] = 9
     attacker: ClassVar[str] = "joins releases by the positions of their rows; or has the source's order of rows"
     exposes: ClassVar[str] = (
-        "rows of joint classes of fewer than k, if the releases are in one order; all persons, if the release's "
+        "rows of joint classes of fewer than k, if the releases have one order; all persons, if the release's "
         "order follows the source's"
     )
     asks_for: ClassVar[str] = (
-        "tables with row numbers (DuckDB, PostgreSQL, SQLite); `--earlier`, or a column besides the quasi-identifiers"
+        "tables with row numbers (DuckDB, PostgreSQL, SQLite); `--earlier`, or a column other than the "
+        "quasi-identifiers"
     )
     source: ClassVar[str] = "Sweeney 2002"
     threat: ClassVar[Threat] = "linkability"

@@ -90,8 +90,8 @@ class Views(AttributeAttack):
         for what, names in (("quasi-identifier", spec.quasi_identifiers), ("sensitive attribute", spec.sensitive)):
             if not any(name in table.columns for table in tables for name in names):
                 raise SpecError(
-                    f"views: none of {shown} has a {what} of the spec, so that they say nothing together; give views "
-                    "that have some"
+                    f"views: none of {shown} has a {what} of the spec, so together they reveal nothing; give "
+                    "views that have one"
                 )
         return [name for name in spec.sensitive if any(name in table.columns for table in tables)]
 
@@ -112,8 +112,8 @@ class Views(AttributeAttack):
         groups = [identity, *(view.names for view in found)]
         missing = [name for name in scene.spec.quasi_identifiers if name not in identity]
         notes = [
-            f"identities ({', '.join(identity)}) counted once each; exposed by fewer than {least} possible values of "
-            f"{attribute}; rows that a view repeats count once"
+            f"identities ({', '.join(identity)}) counted once each; exposed by fewer than {least} possible "
+            f"values of {attribute}; repeated rows of a view count once"
         ]
         if missing:
             notes.append(f"no view has {', '.join(missing)}")
@@ -131,7 +131,7 @@ class Views(AttributeAttack):
                 ),
                 keys={ours[name]: name for name in identity},
                 examined=render("disclosure/attacks/identities", joined=joined),
-                measure="one over the smallest set of values that a person must have one of",
+                measure="1 / the smallest set of values of which a person must have one",
                 notes=notes,
             )
         ]
@@ -203,7 +203,7 @@ def _refuse_dangling(scene: Scene, found: Sequence[_View], ours: dict[str, str],
         own, matched = int(counts[2 * index]), int(counts[2 * index + 1])
         if own != matched:
             raise SpecError(
-                f"views: {own - matched:,} of {own:,} different rows of {view.shown} match no row of the other views, "
-                "so that they are no projections of one table; give views that were made of the same rows, with the "
-                "same levels of generalization"
+                f"views: {own - matched:,} of {own:,} different rows of {view.shown} match no row of the other "
+                "views, so they are not projections of one table; give views that were made of the same rows, "
+                "with the same levels of generalization"
             )

@@ -34,7 +34,7 @@ def pitman(histogram: Histogram, sampling_fraction: float) -> Estimate:
     if not records:
         return Estimate.missing(NAME, "the table has no records")
     if classes == 1:
-        return Estimate.missing(NAME, "all records are alike: no maximum of the likelihood")
+        return Estimate.missing(NAME, "all records are equal: no maximum of the likelihood")
     if classes == records:
         return Estimate.missing(NAME, "every record is unique: no maximum of the likelihood")
     theta, alpha = fit(histogram)

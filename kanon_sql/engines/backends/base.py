@@ -58,7 +58,7 @@ class Backend(ABC):
     shows_views: ClassVar[bool] = False
     repeatable_samples: ClassVar[Literal["none", "seeded", "all"]] = "none"
     knows_ended: ClassVar[bool] = False
-    without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
+    without_temp_tables: ClassVar[str] = "this database has no temporary tables that kanon_sql can use"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
         """What else ``sqlalchemy.create_engine`` needs to open a URL."""
@@ -144,7 +144,7 @@ class Backend(ABC):
         try:
             self.dialect.readers(schema or ("",))
         except UnsupportedError:
-            return f"it is not known on {self.dialect.name} who else may read"
+            return f"{self.dialect.name} does not show who else may read"
         return None
 
     def rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:

@@ -244,8 +244,8 @@ class MariaDBBackend(Backend):
         shown = self.dialect.relation(schema or (self._schema,))
         raise SpecError(
             f"scratch: {who} {shown}, where scratch tables would hold values of the source; use temporary tables "
-            "(scratch temp), or a database in which no other account has rights, and which this one can see that of "
-            "(GRANT SELECT ON mysql.* lets it)"
+            "(scratch temp), or a database in which no other account has rights, as a user who can see that "
+            "(GRANT SELECT ON mysql.*)"
         )
 
     def _refuse_the_past(self, engine: RelationalEngine) -> None:
@@ -253,8 +253,9 @@ class MariaDBBackend(Backend):
         (moment,) = self.first(engine, "SELECT @@SESSION.system_versioning_asof")
         if moment != "DEFAULT":
             raise self.refuse(
-                "this session has a system_versioning_asof, so that tables are read as they were then; run "
-                "SET SESSION system_versioning_asof = DEFAULT first, and say FOR SYSTEM_TIME AS OF in a source query"
+                "this session sets system_versioning_asof, so it reads tables as they were at an earlier time; "
+                "run SET SESSION system_versioning_asof = DEFAULT first, and write FOR SYSTEM_TIME AS OF in a "
+                "source query"
             )
 
     def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
@@ -262,8 +263,8 @@ class MariaDBBackend(Backend):
         super().refuse_effects(engine, query)
         if ":=" in query or re.search(r"\bnext\s+value\s+for\b", query, re.IGNORECASE):
             raise SpecError(
-                "source query: it assigns a variable or takes a number of a sequence; expected a query that changes "
-                "nothing; leave that out, or store its results in a table"
+                "source query: it assigns a variable or takes a value from a sequence; expected a query that "
+                "changes nothing; remove that, or store its result in a table"
             )
         called = self._called(engine, query)
         if not called:
@@ -276,8 +277,8 @@ class MariaDBBackend(Backend):
         )
         if rows:
             raise SpecError(
-                f"source query: it calls the stored functions {', '.join(str(name) for (name,) in rows)}, which may "
-                "change something; leave them out, or store their results in a table"
+                f"source query: it calls the stored functions {', '.join(str(name) for (name,) in rows)}, which "
+                "may change data; remove them, or store the query's result in a table"
             )
 
     def _called(self, engine: RelationalEngine, query: str) -> set[str]:
@@ -475,8 +476,8 @@ class MariaDBBackend(Backend):
             return f"{self._shown} reported error 1114: a table is full; free some space, or raise the server's limit"
         if code == _DEADLOCK:
             return (
-                f"{self._shown} reported error 1213: connections that write to the same tables waited for each other, "
-                "and this statement was taken back; run again when fewer write at once"
+                f"{self._shown} reported error 1213: connections that write to the same tables waited for each "
+                "other, and the server rolled this one back; run again when fewer connections write"
             )
         if code == _LOCK_TIMEOUT:
             return (
@@ -497,7 +498,7 @@ class MariaDBBackend(Backend):
             found = re.match(r"Access denied for user ('[^']*'@'[^']*') to database '(.+)'$", shown_text)
             place = "the database" if found is None else f"{self.dialect.quote(found[2])}.*"
             user = "this user" if found is None else found[1]
-            why = "a release is its owner's alone until it is published"
+            why = "the release is written into a temporary table first"
             return f"{why}: run GRANT CREATE TEMPORARY TABLES ON {place} TO {user}"
         found = re.match(_DENIED, shown_text) if _number(error) == 1142 else None
         if found is None:
@@ -507,7 +508,7 @@ class MariaDBBackend(Backend):
             return f"run GRANT SELECT ON {self.dialect.relation([*filter(None, [schema]), table])} TO {user}"
         place = f"{self.dialect.quote(schema)}.*" if schema else "the database"
         needed = "SELECT, INSERT, DELETE, CREATE, DROP, ALTER, TRIGGER"
-        return f"who publishes there needs it with others: run GRANT {needed} ON {place} TO {user}"
+        return f"publishing there needs more rights: run GRANT {needed} ON {place} TO {user}"
 
     @property
     def _shown(self) -> str:

@@ -116,7 +116,7 @@ _GRANTS = (
     (r'temporary tables in database "(.+)"', "run GRANT TEMPORARY ON DATABASE {name} TO {role}"),
     (
         r"must be owner of (?:table|relation) (.+)",
-        "run it as the role that owns it, or let that one run ALTER TABLE {name} OWNER TO {role}",
+        "run it as the role that owns it, or let that role run ALTER TABLE {name} OWNER TO {role}",
     ),
 )
 """What the server says is missing, and what its owner or a superuser can do about it."""
@@ -233,7 +233,10 @@ class PostgresBackend(Backend):
         engine.driver_connection.prepare_threshold = None
         (encoding,) = self.first(engine, "SHOW server_encoding")
         if encoding != "UTF8":
-            raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
+            raise self.refuse(
+                f"the database's encoding is {encoding}, and text is compared exactly in UTF8 "
+                "only; copy the table into a database whose encoding is UTF8"
+            )
 
     def _seek_own_first(self, engine: RelationalEngine) -> None:
         """Of two functions or operators with the same arguments, the first in the path is called.
@@ -254,8 +257,8 @@ class PostgresBackend(Backend):
         types = [str(name) for (name,) in engine._rows(catalog.TYPES_OF_THE_SESSION, _MANY)]
         if types:
             raise self.refuse(
-                f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
-                "drop them, or give another connection"
+                "this session has temporary tables or types with the names of PostgreSQL's own types "
+                f"({_listed(types)}); drop them, or use another connection"
             )
         self._refuse_makers(engine)
         self._refuse_hiding(engine)
@@ -272,10 +275,10 @@ class PostgresBackend(Backend):
         if schemas:
             listed = _listed(schemas)
             raise self.refuse(
-                f"the search path has {listed}, where another role may create functions and operators: a statement "
-                "could call them with this role's rights. Connect with a search_path without it and say the schema of "
-                f"every table, or take the right away (REVOKE CREATE ON SCHEMA {', '.join(schemas)} FROM PUBLIC, or "
-                "from the role that has it)"
+                f"the search path has {listed}, where another role may create functions and operators: a "
+                "statement could call them with this role's rights. Connect with a search_path without it and "
+                "write the schema of every table, or revoke the right (REVOKE CREATE ON SCHEMA "
+                f"{', '.join(schemas)} FROM PUBLIC, or from the role that has it)"
             )
 
     def _refuse_hiding(self, engine: RelationalEngine) -> None:
@@ -288,8 +291,8 @@ class PostgresBackend(Backend):
             schemas = ", ".join(sorted({item.schema for item in hiding}))
             raise self.refuse(
                 f"the search path has {_listed(list(map(str, hiding)))}, which would be called in place of "
-                f"PostgreSQL's own; connect with a search_path without the schema {schemas} and say the schema of "
-                "every table, or move it to another schema"
+                f"PostgreSQL's own; connect with a search_path without the schema {schemas} and write the schema "
+                "of every table, or move it to another schema"
             )
 
     # --- Nothing is written but by statements that say so ---
@@ -368,8 +371,8 @@ class PostgresBackend(Backend):
         if found:
             raise SpecError(
                 f"source query: it calls {_listed(found)}, which PostgreSQL lists as VOLATILE: it may change "
-                "something, or give other rows each time; leave it out, store its results in a table, or declare a "
-                "function of your own that does neither STABLE"
+                "data, or return other rows each time; remove it, store the query's result in a table, or "
+                "declare a function of your own that does neither STABLE"
             )
 
     def _number(self, relation: str) -> str:
@@ -663,7 +666,7 @@ _MOVED = (
 )
 
 _POLICY = (
-    "row-level security would hide rows of a table that is read: a part of it says nothing of the rest; read it with "
-    "a role that sees every row (BYPASSRLS, or the owner unless row-level security is forced), or through a view that "
-    "such a role owns, without security_invoker"
+    "row-level security would hide rows of a table that is read, and a verdict must be about all rows; read it "
+    "as a role that sees every row (BYPASSRLS, or the owner unless row-level security is forced), or through a "
+    "view that such a role owns, without security_invoker"
 )

@@ -145,13 +145,13 @@ class SQLiteBackend(Backend):
         names = sorted(name for what, name, builtin in found if what == "function" and not builtin and name != "ln")
         if names:
             raise self.refuse(
-                f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
-                "count with them; give a connection without them"
+                f"this connection defines functions with the names of SQLite's own ({', '.join(names)}), which "
+                "would be called in their place; use a connection without them"
             )
         if len([name for what, name, _ in found if what == "text"]) < len(_TEXTS):
             raise self.refuse(
-                "this connection has a collation BINARY of its own, which merges different texts into one class; "
-                "give a connection without it"
+                "this connection defines its own collation BINARY, which merges different texts into one class; "
+                "use a connection without it"
             )
         driver = engine.driver_connection
         if [builtin for _, name, builtin in found if name == "ln"] != [1]:
@@ -314,8 +314,8 @@ class SQLiteBackend(Backend):
             return f"SQLite: {NO_SPACE} (a database may also be at the size that PRAGMA max_page_count allows)"
         if "parser stack overflow" in text:
             return (
-                f"the parser of SQLite {sqlite3.sqlite_version} takes no statement that is nested so deeply; check "
-                "fewer requirements at once, or a view instead of a source query"
+                f"the parser of SQLite {sqlite3.sqlite_version} refuses a statement that is nested this deeply; "
+                "check fewer requirements at once, or read a view instead of a source query"
             )
         if text.lower().startswith(_ABOUT_NAMES):
             shown_text = without_values(text.splitlines()[0], statement)

@@ -149,7 +149,7 @@ class Warehouse(Backend):
         if self.capabilities.temp_tables:
             return super().scratch(engine)
         less = "scratch schema:NAME would read the source less often"
-        return Scratch("inline", (), f"{self.dialect.name} has no temporary tables that serve here; {less}")
+        return Scratch("inline", (), f"{self.dialect.name} has no temporary tables that kanon_sql can use; {less}")
 
     def cancel(self, engine: RelationalEngine) -> None:
         """By the driver's own cursor."""

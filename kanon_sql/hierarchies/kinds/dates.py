@@ -70,8 +70,8 @@ class DatesHierarchy(Kind):
         wrong = sum(not _is_date(value) for value in values)
         if wrong:
             raise SpecError(
-                f"{where}: {wrong:,} of the {len(values):,} values given are no dates such as 2000-12-31; mend or "
-                "remove them"
+                f"{where}: {wrong:,} of the {len(values):,} values given are not dates such as 2000-12-31; "
+                "correct or remove them"
             )
         return Column("", "DATE", "date")
 

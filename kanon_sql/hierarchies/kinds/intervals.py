@@ -113,8 +113,9 @@ class IntervalsHierarchy(Kind):
             yield Fault(("bottom",), f"bottom {self.bottom} is not below top {self.top}")
         if self.digits > MOST_DIGITS:
             why = (
-                f"the ends of these intervals have {self.digits} digits after the point, and databases compute alike "
-                f"with {MOST_DIGITS} at most; use wider intervals, or larger units in a source query"
+                f"the ends of these intervals have {self.digits} digits after the point, and databases compute "
+                f"the same result with at most {MOST_DIGITS}; use wider intervals, or larger units in a source "
+                "query"
             )
             yield Fault(("intervals",), why)
         elif any(abs(end) * 10**self.digits > LARGEST_UNITS for end in self.ends):
@@ -125,14 +126,14 @@ class IntervalsHierarchy(Kind):
             yield Fault(("intervals",), why)
         if self.sortable and (self.bottom is None or self.top is None):
             why = (
-                "sortable labels are padded to as many digits as 'top' has, and begin at 'bottom', so that they do not "
-                "depend on the rows; add both, such as bottom: 0, top: 90"
+                "sortable labels are padded to as many digits as 'top' has, and begin at 'bottom', so that "
+                "labels do not depend on the rows; add both, such as bottom: 0, top: 90"
             )
             yield Fault(("labels",), why, True)
         elif self.sortable and self.bottom is not None and self.bottom < 0:
             why = (
-                "as text, -10 comes after -1: labels below zero have no order that a database would sort; raise bottom "
-                "to 0, shift the numbers in a source query, or use as: bounds, which sorts as numbers"
+                "labels below zero do not sort as numbers: as text, -10 comes after -1; raise bottom to 0, "
+                "shift the numbers in a source query, or use as: bounds, which sorts as numbers"
             )
             yield Fault(("labels",), why, True)
 
@@ -208,7 +209,7 @@ class IntervalsHierarchy(Kind):
         wrong = sum(not _is_number(value) for value in values)
         if wrong:
             raise SpecError(
-                f"{where}: {wrong:,} of the {len(values):,} values given are no numbers; mend or remove them"
+                f"{where}: {wrong:,} of the {len(values):,} values given are not numbers; correct or remove them"
             )
         return Column("", "DOUBLE", "float")
 

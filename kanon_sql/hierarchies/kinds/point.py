@@ -26,7 +26,7 @@ class PointHierarchy(Kind):
     name: ClassVar[str] = "point"
     place: ClassVar[int] = 7
     holds_labels: ClassVar[bool] = True
-    never_number: ClassVar[str | None] = "a cell of two columns is no number; use as: text"
+    never_number: ClassVar[str | None] = "a cell of two columns is not a number; use as: text"
     never_dimension: ClassVar[str | None] = (
         "a point is two columns, and a dimension is one; name the cells in a source query"
     )
@@ -60,8 +60,8 @@ class PointHierarchy(Kind):
         (found,) = workspace.row("hierarchies/foreign", raw=raw, raw_column=raw_column, label=label)
         if found:
             raise HierarchyError(
-                f"{where}: {int(found):,} distinct values are no cells of depth {depth}, written as the "
-                "source's are; leave the rows out, or give cells of this depth"
+                f"{where}: {int(found):,} distinct values are not cells of depth {depth} as they are written for "
+                "the source; leave the rows out, or give cells of this depth"
             )
 
     @property

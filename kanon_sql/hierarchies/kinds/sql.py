@@ -29,7 +29,7 @@ class SqlHierarchy(Kind):
         "an expression can fail on a later row, and its error may quote the value; use a rule"
     )
     needs_database: ClassVar[str | None] = (
-        "what an SQL expression makes of a value depends on the column's type; leave --values out and name the database"
+        "the label that an SQL expression gives depends on the column's type; leave --values out and name the database"
     )
 
     sql: Annotated[

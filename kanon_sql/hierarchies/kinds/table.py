@@ -24,13 +24,13 @@ class TableHierarchy(Kind):
     drawn: ClassVar[bool] = True
     takes_parents: ClassVar[bool] = True
     never_grows: ClassVar[str | None] = (
-        "a hierarchy table may change unseen between two days; with a state, use a file, a tree or a rule"
+        "a hierarchy table may change unnoticed between two runs; with a state, use a file, a tree or a rule"
     )
     never_in_ledger: ClassVar[str | None] = (
-        "a hierarchy table may change between two releases unseen; with a ledger, use a file, a tree or a rule"
+        "a hierarchy table may change unnoticed between two releases; with a ledger, use a file, a tree or a rule"
     )
     never_in_view: ClassVar[str | None] = (
-        "who writes the hierarchy table would change the view unseen; use a file or a tree"
+        "a change of the hierarchy table would change the view unnoticed; use a file or a tree"
     )
     never_among_parties: ClassVar[str | None] = (
         "a hierarchy in a table may differ from party to party; give it as a file or a tree"

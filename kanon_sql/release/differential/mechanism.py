@@ -84,8 +84,8 @@ def draw(workspace: Workspace, evaluator: Evaluator, node: Node, sampling: Sampl
     )
     if workspace.size([classes]) > MOST_CLASSES:
         raise UnsupportedError(
-            f"differential_privacy: more than {MOST_CLASSES:,} classes have k = {sampling.k} rows or more, and the "
-            "sizes of these are fetched to draw from; choose higher levels"
+            f"differential_privacy: more than {MOST_CLASSES:,} classes have k = {sampling.k} rows or more, and "
+            "their sizes are fetched to draw the rows; choose higher levels"
         )
     parts, rows = [], 0
     for number, size in sorted(workspace.fetch("release/differential/sizes", MOST_CLASSES, classes=classes)):

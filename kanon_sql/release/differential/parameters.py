@@ -120,9 +120,9 @@ class _Tails:
         found = int((_SLACK - _decimal(delta).ln()) / self._rate) + 1
         if found > MOST_ROWS:
             raise SpecError(
-                f"privacy: differential_privacy: rows are drawn with the probability {float(self.beta):.6g}, and a "
-                f"class would need about {found:,} to hide one, more than {MOST_ROWS:,}; give a smaller 'sampling', "
-                "such as half of this, or another epsilon"
+                f"privacy: differential_privacy: rows are drawn with the probability {float(self.beta):.6g}, and "
+                f"a class would need about {found:,} rows to hide one, more than {MOST_ROWS:,}; give a smaller "
+                "'sampling', such as half of this, or another epsilon"
             )
         return found
 

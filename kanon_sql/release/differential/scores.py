@@ -351,7 +351,7 @@ def score_for(search: LevelSearch, sets: FrequencySets) -> Score:
     found = _SCORES[search.score](columns)
     if found.squares and sets.rows > MOST_SQUARED:
         raise UnsupportedError(
-            f"differential_privacy: search: the score {found.name} adds up squares, which whole numbers hold for at "
-            f"most {MOST_SQUARED:,} rows; use another score"
+            f"differential_privacy: search: the score {found.name} adds up squares, which fit into whole numbers "
+            f"for at most {MOST_SQUARED:,} rows; use another score"
         )
     return found

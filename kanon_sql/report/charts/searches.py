@@ -41,7 +41,7 @@ def frontier(
         encoding={
             "x": share_axis("rows suppressed"),
             "y": field(
-                "generalized", "quantitative", "mean share of the hierarchies climbed",
+                "generalized", "quantitative", "mean relative level of generalization",
                 axis={"format": "~%", "tickCount": 5},
             ),
             "color": field("node", "nominal", scale=scale, legend={"title": None}),
@@ -63,7 +63,7 @@ _KNOWN = {
     "satisfies": (LIGHT["good"], "circle"),
     "must satisfy": (LIGHT["good"], "triangle-up"),
     "is worse": (LIGHT["before"], "square"),
-    "not looked at": (LIGHT["before"], "cross"),
+    "not evaluated": (LIGHT["before"], "cross"),
     "must violate": (LIGHT["bad"], "triangle-down"),
     "violates": (LIGHT["bad"], "circle"),
 }

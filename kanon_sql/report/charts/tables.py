@@ -64,7 +64,7 @@ def losses(attributes: Sequence[AttributeDetails]) -> Chart | None:
         {"column": item.name, "share": item.loss, "level": f"{item.level} of {item.height}"} for item in attributes
     ]
     return chart(
-        "Detail lost per quasi-identifier",
+        "Information loss per quasi-identifier",
         "",
         values,
         height={"step": 28},
@@ -90,7 +90,7 @@ def risks(found: Sequence[TableDetails]) -> Chart | None:
         return None
     names = [named(table) for table in tables]
     return chart(
-        "Risk of finding a person's record",
+        "Re-identification risk of a record",
         "",
         values,
         height={"step": 16},
@@ -194,8 +194,8 @@ def utility(found: Mapping[str, Any]) -> Chart:
         for name, words in TRAINED.items()
     ]
     return chart(
-        f"How often {found['classify']} is predicted rightly",
-        "on rows of the source that were held out",
+        f"Accuracy of predicting {found['classify']}",
+        "on held-out rows of the source",
         values,
         height={"step": 30},
         mark=BAR,

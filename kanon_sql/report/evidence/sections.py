@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["sections", "tiles", "verdict"]
 
 CLASS = (
-    "A class is all rows of the release that have the same labels in every quasi-identifier: an attacker who knows "
-    "these of a person cannot tell by them which of the rows of a class is theirs."
+    "A class is the set of all rows of the release with the same labels in every quasi-identifier: an attacker "
+    "who knows a person's quasi-identifiers cannot tell which row of the class belongs to that person."
 )
 
 WHAT_IT_IS = (
-    "This document holds what kanon_sql measured in a table: its classes, its risks, and the people that attacks "
-    "expose. It is evidence for a decision, and not the decision. It is no legal advice, and no certificate of any "
-    "law or standard."
+    "This document holds what kanon_sql measured in a table: its classes, its risks, and the people that "
+    "attacks expose. It is evidence for a decision, not the decision. It is not legal advice, and not a "
+    "certificate of any law or standard."
 )
 WHAT_IT_IS_NOT = (
-    "Context, harms and governance are not measured: who receives the release, under which agreements and controls, "
-    "what it would mean to be found, and who answers for what. Which columns others may know is what the spec says, "
-    "and was taken from there. What was measured holds for the table as it stood at the time below."
+    "Context, harms and governance are not measured: who receives the release, under which agreements and "
+    "controls, what harm re-identification would do, and who is responsible for what. Which columns an attacker "
+    "may know was taken from the spec. The measurements hold for the table as it was at the time below."
 )
 
 
@@ -39,8 +39,8 @@ def verdict(found: Evidence) -> str:
     if found.passed and not found.attacks:
         return "The release meets its requirements; no attack was run"
     if found.passed:
-        return "The release meets its requirements; no attack that was run goes beyond them"
-    return "The evidence does not speak for this release"
+        return "The release meets its requirements; no attack that was run exposes more than they allow"
+    return "The evidence does not support this release"
 
 
 def tiles(found: Evidence) -> list[tuple[str, str, str]]:
@@ -64,7 +64,7 @@ def _than(within: bool | None) -> str:
 def sections(found: Evidence) -> list[Section]:
     """All sections, in the order of reading."""
     made = [
-        Section("What this is, and what it is not", [Prose(WHAT_IT_IS), Prose(WHAT_IT_IS_NOT)]),
+        Section("Scope of this document", [Prose(WHAT_IT_IS), Prose(WHAT_IT_IS_NOT)]),
         Section("The release", list(_release(found))),
         Section("Verdict", list(_verdict(found))),
         Section("What the requirements mean", list(_definitions(found))),
@@ -79,7 +79,7 @@ def sections(found: Evidence) -> list[Section]:
         Section("Warnings", list(_warnings(found))),
         Section("Not measured", [Facts([(item.what, item.why) for item in found.not_measured])]),
         Section("Notes", [Prose(note) for note in found.notes]),
-        Section("How it was measured", list(_made(found))),
+        Section("Method", list(_made(found))),
         Section("Signature", [Signature(("Name", "Function", "Decision", "Date", "Signature"))]),
     ]
     return [section for section in made if section.blocks]

@@ -50,20 +50,20 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     worse = [run for run in comparison.runs if run.dominated]
     if worse:
         heading = (
-            f"{plural(len(worse), 'run')} dominated: some other run asks for at least that k, loses "
-            "no more and suppresses no more, and is better in one of the three."
+            f"{plural(len(worse), 'run')} dominated: another run has at least that k, loses no more and "
+            "suppresses no more, and is better in one of the three."
         )
         frontier_blocks.append(Prose(heading))
     asked = asked_heads(comparison)
     made = [
-        Section("Privacy against detail", [*frontier_blocks, Cells(heads, rows, marked=failed)]),
+        Section("Privacy against information loss", [*frontier_blocks, Cells(heads, rows, marked=failed)]),
         *(Section(title, [Cells(*cells)]) for title, cells in list(tables(comparison))[1:]),
-        Section("What each run said", [
+        Section("Result of each run", [
             Cells([*asked, "result"], [
                 [*asked_cells(comparison, run), run.result.message] for run in comparison.runs if run.result is not None
             ])
         ]),
-        Section("What was run", [
+        Section("Runs", [
             Cells([*asked, "statements#", "source scans#", "rows fetched#", "seconds#"], [
                 [*asked_cells(comparison, run), number(cost.statements), number(cost.source_scans),
                  number(cost.rows_fetched), metric(cost.seconds)]

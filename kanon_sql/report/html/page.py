@@ -198,7 +198,15 @@ def sections_page(
 
 def _of_spec(spec: AnySpec) -> _Content:
     written = spec.redacted()
-    return json.dumps(written, sort_keys=True), "spec", None, "What is asked for", "", [], sections_of_spec(written)
+    return (
+        json.dumps(written, sort_keys=True),
+        "spec",
+        None,
+        "Requirements and settings",
+        "",
+        [],
+        sections_of_spec(written),
+    )
 
 
 def _of_run(run: Run) -> _Content:

@@ -31,9 +31,9 @@ def verdict_in_words(run: Run) -> str:
         return "Published: the release meets every requirement" if run.passed else "Nothing was published"
     if run.verb == "perturb":
         return (
-            "Masked: values are untrue on purpose, and nothing is k-anonymous"
+            "Masked: values were perturbed, and k-anonymity does not apply"
             if run.verdict == "perturbed"
-            else "Nothing was published: too many rows are found"
+            else "Nothing was published: record linkage finds too many rows"
         )
     if run.verb == "plan":
         return (
@@ -96,10 +96,10 @@ def sections_of(run: Run) -> list[Section]:
     made = [
         Section("Warnings", list(_warnings(run))),
         Section("Attacks", list(attacks(run))),
-        Section("What the risks are", list(risks(run))),
+        Section("Risks", list(risks(run))),
         Section("Not run", list(skipped(run))),
         Section("Requirements", list(_requirements(run))),
-        Section("What was generalized", list(_generalized(run, pictures))),
+        Section("Generalization", list(_generalized(run, pictures))),
         Section("Classes and risk", list(_risk(run, pictures))),
         Section("Rows by label", list(_distributions(run, pictures))),
         Section("Sensitive values", list(_sensitive(pictures))),
@@ -107,7 +107,7 @@ def sections_of(run: Run) -> list[Section]:
         Section("Search", list(_search(run, pictures))),
         *(Section(in_words(name).capitalize(), generic(value)) for name, value in others.items() if name not in facts),
         Section("Notes", [*notes_of_attacks(run), *(Prose(note) for note in run.notes)]),
-        Section("What was run", [*(generic(facts) if facts else ()), *_cost(run)]),
+        Section("Run", [*(generic(facts) if facts else ()), *_cost(run)]),
         Section("Spec", list(_spec(run))),
     ]
     return [section for section in made if section.blocks]
@@ -119,7 +119,7 @@ _OF_REQUIREMENTS = {"requirement", "violating_classes", "violating_rows"}
 def _requirements(run: Run) -> Iterator[Block]:
     if run.achieved:
         yield Cells(
-            ["asked", "achieved", "violating classes#", "rows in them#"],
+            ["requirement", "achieved", "violating classes#", "rows in them#"],
             [
                 [
                     str(item.get("requirement", key)),
@@ -191,14 +191,18 @@ def _distributions(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]
     if found:
         counted = found[0].counted
         yield Prose(
-            f"The release beside the source, column by column, the {counted} under each released label. Labels that "
-            f"few {counted} have are merged. Counts of the source go beyond the release: a reader of this "
-            "report knows them."
+            f"The {counted} under each released label, in the release and in the source, by column. Labels of "
+            f"few {counted} are merged. Counts of the source are not in the release: this report reveals them to "
+            "its readers."
         )
         yield from _figures(pictures, *(name for name in pictures if name.startswith("distribution-")))
-        exception = " So it may where a person has several labels of a column." if counted == "persons" else ""
+        exception = (
+            " A small count may also be revealed where a person has several labels of a column."
+            if counted == "persons"
+            else ""
+        )
         if hidden := [item.name for item in found if not item.cells]:
-            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}." + exception)
+            yield Prose(f"Not shown, since any part of it would reveal a small count: {', '.join(hidden)}." + exception)
 
 
 def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -237,18 +241,18 @@ def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     if search is None:
         return
     if run.node is not None:
-        optimality = "proven optimal" if search.get("proven") else "not proven optimal: the best that was found"
+        optimality = "proven optimal" if search.get("proven") else "not proven optimal: the best node found"
     elif search.get("proven"):
         optimality = "proven: no generalization satisfies the requirements"
     else:
-        optimality = "nothing was found; not proven that there is nothing"
+        optimality = "no node was found, which does not prove that there is none"
     facts = [("algorithm", str(search.get("algorithm"))), ("outcome", optimality)]
     if run.node is not None:
         facts.append(("criterion", str(search.get("criterion"))))
     if search.get("stopped") is not None:
         facts.append(("stopped", str(search["stopped"])))
     evaluated, total = search.get("nodes_evaluated") or 0, search.get("nodes_total")
-    nodes = plural(evaluated, "partition") if total is None else f"{number(evaluated)} asked of {number(total)}"
+    nodes = plural(evaluated, "partition") if total is None else f"{number(evaluated)} evaluated of {number(total)}"
     if search.get("nodes_inferred") is not None:
         nodes += f", {number(search['nodes_inferred'])} decided without a query"
     facts.append(("evaluated" if total is None else "nodes", nodes))
@@ -329,9 +333,7 @@ def sections_of_spec(spec: Mapping[str, Any]) -> list[Section]:
     quasi = spec.get("quasi_identifiers")
     if isinstance(quasi, Mapping):
         rows = [
-            [str(name), listed(item) or "the value, or nothing"]
-            for name, item in quasi.items()
-            if isinstance(item, Mapping)
+            [str(name), listed(item) or "value or nothing"] for name, item in quasi.items() if isinstance(item, Mapping)
         ]
         made.append(Section("Quasi-identifiers", [Cells(["quasi-identifier", "hierarchy"], rows)]))
     return [*made, Section("The spec", [*_spec_blocks(_given(spec), is_open=True)])]

@@ -87,5 +87,5 @@ def _caption(found: DistributionDetails) -> str:
     if found.counted == "persons":
         caption = f"Labels with {few} in the source, in the release or in the source alone are merged."
     if not found.source:
-        caption += f" The source is not shown: a count below {number(found.least)} would follow."
+        caption += f" The source is not shown, since a count below {number(found.least)} could be computed from it."
     return caption

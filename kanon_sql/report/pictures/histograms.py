@@ -140,9 +140,9 @@ def losses(attributes: Sequence[AttributeDetails], names: Names | None = None) -
     worst = max(attributes, key=lambda item: item.loss)
     return Picture(
         name="loss",
-        title="Detail lost per quasi-identifier",
-        description=f"Most is lost of {worst.name}: {metric(100 * worst.loss)} %. 0 % is the value itself, 100 % "
-        "nothing but the top; suppressed rows lose everything.",
+        title="Information loss per quasi-identifier",
+        description=f"{worst.name} loses the most: {metric(100 * worst.loss)} %. 0 % is the value itself, 100 % "
+        "the top of its hierarchy; suppressed rows lose everything.",
         size=(WIDTH, 8 + row * len(attributes)),
         marks=canvas.marks,
         heads=["quasi-identifier", "level#", "which is", "highest level#", "loss#"],
@@ -162,7 +162,7 @@ def losses(attributes: Sequence[AttributeDetails], names: Names | None = None) -
 RISKS = {
     "highest": "highest risk of a record (prosecutor)",
     "average": "average risk (marketer)",
-    "unique": "records alone in their class",
+    "unique": "unique records",
     "above": "records above a risk of 1/k",
 }
 """Each figure of risk, in words."""
@@ -195,7 +195,7 @@ def risks(found: Sequence[TableDetails]) -> Picture | None:
     canvas.legend(12, [(_kind(table), named(table)) for table in tables])
     return Picture(
         name="risk",
-        title="Risk of finding a person's record",
+        title="Re-identification risk of a record",
         description=" ".join(
             f"{words.capitalize()}: "
             + ", ".join(f"{name} {metric(100 * value)} %" for name, value in values.items())
@@ -323,7 +323,7 @@ def _sizes_caption(table: TableDetails, counted: str, k: int | None) -> str:
 def _distances_caption(table: TableDetails, own: DistanceDetails) -> str:
     undefined = sum(item.classes for item in own.ranges if item.high is None)
     most = max((item.high for item in own.ranges if item.high is not None), default=None)
-    caption = [] if most is None else [f"no class is farther than {min(most, 1):g}"]
+    caption = [] if most is None else [f"no class has a distance above {min(most, 1):g}"]
     caption += [f"the distance of {plural(undefined, 'class')} is not defined"] if undefined else []
     return f"{named(table).capitalize()}: {'; '.join(caption)}."
 

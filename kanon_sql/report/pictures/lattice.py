@@ -17,7 +17,7 @@ KINDS: dict[Known, tuple[str, str]] = {
     "satisfies": ("satisfies", "satisfies, asked"),
     "must satisfy": ("inferred", "satisfies, inferred"),
     "is worse": ("worse", "pruned: worse than the best"),
-    "not looked at": ("unknown", "not looked at"),
+    "not evaluated": ("unknown", "not looked at"),
     "must violate": ("must-violate", "violates, inferred"),
     "violates": ("violates", "violates, asked"),
 }

@@ -54,9 +54,9 @@ def tradeoff(
     return Picture(
         name="frontier",
         title="Suppression against generalization",
-        description=f"{number(len(solutions))} satisfying generalizations that were measured, numbered from the best "
-        f"under {name.replace('_', ' ')}; the ring is around the chosen one. Left is less suppression, "
-        "low less generalization.",
+        description=f"{number(len(solutions))} satisfying generalizations that were measured, numbered from the "
+        f"best under {name.replace('_', ' ')}; the ring marks the chosen one. Suppression increases "
+        "to the right, generalization upwards.",
         size=(WIDTH, bottom + 42),
         marks=canvas.marks,
         heads=["rank#", "levels", "generalized#", "rows suppressed#", "share#", f"{name.replace('_', ' ')}#"],

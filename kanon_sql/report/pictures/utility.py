@@ -37,7 +37,7 @@ def utility(found: Any) -> Picture | None:
     column = str(found.get("classify"))
     return Picture(
         name="utility",
-        title=f"How often {column} is predicted rightly",
+        title=f"Accuracy of predicting {column}",
         description=f"Naive Bayes, tested on {number(int(found.get('tested') or 0))} rows of the source that it "
         f"was not trained on, in {found.get('folds')} parts: "
         + ", ".join(f"{metric(100 * float(accuracy[name]))} % {words}" for name, words in TRAINED.items())

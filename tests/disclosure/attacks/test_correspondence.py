@@ -219,7 +219,7 @@ def test_of_several_versions_the_worst_pair_counts(database: Database) -> None:
 def test_nothing_is_said_of_newcomers_where_rows_have_gone(database: Database) -> None:
     before: list[Record] = [(0, 0, value) for value in ("flu", "flu", "cold")]
     versions = [released(before, (0, 0)), released(before[1:], (0, 0))]
-    with pytest.raises(UnsupportedError, match="rows have gone or were suppressed"):
+    with pytest.raises(UnsupportedError, match="rows were deleted or suppressed"):
         run(database, before[1:], versions, 2)
     result = audit(database.engine, spec_of(2), "version1", earlier=["version0"], attacks=[OF_BEFORE])
     assert measured(result, OF_BEFORE) == (2, 0, 1 / 2)

@@ -206,7 +206,7 @@ def test_other_requirements_tell_something_else(database: Database) -> None:
     privacy = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "d", "l": 1}}]
     (found,) = attacked(database, spec_of(columns=1, privacy=privacy)).values()
     assert (found.name, found.exposed) == ("downcoding", 2)
-    assert any("not measured: what a minimal release tells" in note for note in found.notes)
+    assert any("not measured: what a minimal release reveals" in note for note in found.notes)
     with pytest.raises(UnsupportedError, match="does not promise the lowest labels"):
         audit(database.engine, spec_of(2, "full_domain", columns=1, privacy=privacy), attacks=["downcoding"])
 

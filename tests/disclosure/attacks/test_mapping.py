@@ -84,8 +84,8 @@ def test_against_brute_force(shared_database: Database, case: Case) -> None:
         (attack,) = result.attacks
         same(attack, found)
         assert attack.notes[0].endswith(
-            f"{kinds[0]:,} fit no person (null-map), at least {kinds[1]:,} fit persons and are about none of them "
-            f"(wrong-map), {kinds[2]:,} fit {case.k} or more (k-map)"
+            f"{kinds[0]:,} match no person (null-map), at least {kinds[1]:,} match persons but are about none of them "
+            f"(wrong-map), {kinds[2]:,} match {case.k} or more (k-map)"
         )
         assert result.passed, "an estimate decides nothing"
 
@@ -102,8 +102,8 @@ def test_a_row_that_is_made_up_fits_nobody_and_a_swapped_one_somebody_else(datab
     result = audit(database.engine, spec, external="voters", attacks=["mapping"])
     (attack,) = result.attacks
     assert attack.notes[0] == (
-        "rows matched with voters on q, town: 1 fit no person (null-map), at least 1 fit persons and are about none "
-        "of them (wrong-map), 1 fit 2 or more (k-map)"
+        "rows matched with voters on q, town: 1 match no person (null-map), at least 1 match persons but are about "
+        "none of them (wrong-map), 1 match 2 or more (k-map)"
     )
     assert (attack.examined, attack.exposed, attack.risk, attack.estimate) == (3, 0, 0.5, True)
     (attack,) = audit(database.engine, small_spec(
@@ -124,8 +124,8 @@ def test_it_runs_where_it_is_named(database: Database) -> None:
     with pytest.raises(UnsupportedError, match="needs an external table"):
         audit(database.engine, small_spec(), attacks=["mapping"])
     (attack,) = audit(database.engine, small_spec(), external="e", attacks=["mapping"]).attacks
-    assert attack.notes[0].endswith("0 fit no person (null-map), at least 0 fit persons and are about none of them "
-                                    "(wrong-map), 2 fit 2 or more (k-map)")  # fmt: skip
+    assert attack.notes[0].endswith("0 match no person (null-map), at least 0 match persons but are about none of them "
+                                    "(wrong-map), 2 match 2 or more (k-map)")  # fmt: skip
     database.table("e", ["q", "x"], [("1", "y")])
     database.table("r", ["q", "d", "x"], [("*", "flu", "y")])
     with pytest.raises(SpecError, match="there is no column 'x'"):

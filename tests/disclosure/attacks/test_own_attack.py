@@ -333,7 +333,7 @@ def test_a_name_is_given_once(telling: Telling) -> None:
     with pytest.raises(UnsupportedError, match="there is already an attack or a result called linking, reversed"):
         register(Disguised())
     unregister("telling")
-    with pytest.raises(UnsupportedError, match="attack telling: there is none; expected one of linking, "):
+    with pytest.raises(UnsupportedError, match="attack telling: there is no such attack; expected one of linking, "):
         unregister("telling")
     assert "telling" not in ATTACKS
     assert label_of("telling", "d") == "telling of d"

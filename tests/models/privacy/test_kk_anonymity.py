@@ -172,7 +172,7 @@ def test_a_label_of_two_meanings_is_refused(database: Database) -> None:
     tables = {"a": {"York": ("York", "York", "*"), "Selby": ("Selby", "York", "*"), "Hull": ("Hull", "Hull", "*")}}
     rows = [{"a": "York"}, {"a": "Selby"}]
     columns = fill(database, {"tables": tables, "source": rows, "release": [{"a": "York"}, {"a": "York"}]})
-    with pytest.raises(UnsupportedError, match="mean other values at one level than at another"):
+    with pytest.raises(UnsupportedError, match="stand for different values at different levels"):
         kanon_sql.check(database.engine, spec_of(columns, "kk", 2))
 
 
@@ -198,7 +198,7 @@ def test_a_search_of_the_lattice_refuses_it(database: Database) -> None:
 
 def test_labels_of_no_hierarchy_are_refused(database: Database) -> None:
     columns = fill(database, {"tables": HALVES, "source": told(("p", "u")), "release": told(("p", "u"))})
-    with pytest.raises(UnsupportedError, match="ranges are no labels of a hierarchy"):
+    with pytest.raises(UnsupportedError, match="ranges are not labels of a hierarchy"):
         kanon_sql.check(database.engine, spec_of(columns, "kk", 2, recoding="mondrian"))
 
 

@@ -198,7 +198,7 @@ def test_a_label_with_two_meanings_is_refused(database: Database) -> None:
         "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
         "privacy": [{"k_map": {"population": "census", "k": 2}}],
     }  # fmt: skip
-    with pytest.raises(UnsupportedError, match="1 labels of its hierarchy mean other values"):
+    with pytest.raises(UnsupportedError, match="1 labels of its hierarchy stand for different values"):
         kanon_sql.check(database.engine, Spec.from_dict(spec), "released")
 
 

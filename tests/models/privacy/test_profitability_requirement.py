@@ -412,7 +412,7 @@ def test_what_does_not_take_it(database: Database) -> None:
     with pytest.raises(UnsupportedError, match="size of the domain"):
         kanon_sql.render(spec_of([{"profitability": WORTH}]))
     spec = spec_of([{"profitability": WORTH}], recoding="mondrian")
-    with pytest.raises(UnsupportedError, match="ranges are no labels"):
+    with pytest.raises(UnsupportedError, match="ranges are not labels"):
         kanon_sql.check(database.engine, spec, "people")
 
 

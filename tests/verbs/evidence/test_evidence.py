@@ -117,7 +117,7 @@ def test_a_table_that_fails_says_so(database: Database) -> None:
     assert found.records.alone == 1
     text = kanon_sql.evidence_report(found)
     assert "FAIL" in text
-    assert "The evidence does not speak for this release" in text
+    assert "The evidence does not support this release" in text
 
 
 def test_an_attack_beyond_the_requirements_fails_it_too(database: Database) -> None:

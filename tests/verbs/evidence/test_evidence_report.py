@@ -93,10 +93,10 @@ def test_the_page_stands_by_itself_and_reads_in_order(forms: dict[str, str]) -> 
 
 
 SECTIONS = [
-    "What this is, and what it is not", "The release", "Verdict", "What the requirements mean", "Data dictionary",
+    "Scope of this document", "The release", "Verdict", "What the requirements mean", "Data dictionary",
     "Residual risk: singling out (WP216)", "Residual risk: linkability (WP216)", "Residual risk: inference (WP216)",
     "Identifiers of HIPAA's Safe Harbor", "Risk tables: EMA policy 0070", "Attack modelling: ISO/IEC 27559", "Warnings",
-    "Not measured", "Notes", "How it was measured", "Signature",
+    "Not measured", "Notes", "Method", "Signature",
 ]  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def test_all_sections_are_there_in_every_form_for_people(forms: dict[str, str]) 
     assert [item.replace("&#39;", "'") for item in shown] == SECTIONS
     assert re.findall(r"^## (.*)$", forms["markdown"], re.MULTILINE) == SECTIONS
     for text in (forms["html"], forms["markdown"]):
-        for said in ("Context, harms and governance are not measured", "no legal advice", "Decision", "Function"):
+        for said in ("Context, harms and governance are not measured", "not legal advice", "Decision", "Function"):
             assert said in text
 
 
