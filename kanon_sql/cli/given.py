@@ -130,11 +130,11 @@ def by_column(option: str, texts: Sequence[str] | None) -> dict[str, Any]:
     """The numbers of ``--l`` or ``--t`` by column.
 
     Args:
-        option: its name: what is whole and at least 2 for l, and a share below 1 for t.
+        option: its name: what is whole and at least 1 for l, and a share for t.
         texts: as they were given, ``COLUMN:NUMBER``.
 
     Raises:
-        SpecError: one has another form, promises nothing, or a column has two.
+        SpecError: one has another form, or a column has two.
     """
     whole = option.endswith("l")
     example = "diagnosis:3" if whole else "diagnosis:0.3"
@@ -147,10 +147,10 @@ def by_column(option: str, texts: Sequence[str] | None) -> dict[str, Any]:
         if column in found:
             raise SpecError(f"{option}: column {column!r} has two numbers; give one")
         number = int(text) if whole else float(text)
-        if whole and number < 2:
-            raise SpecError(f"{option}: every table satisfies l = {number}; give at least 2")
-        if not whole and number >= 1:
-            raise SpecError(f"{option}: expected t below 1, got {text.strip()}; every table satisfies t = 1")
+        if whole and number < 1:
+            raise SpecError(f"{option}: expected l of at least 1, got {text.strip()}")
+        if not whole and number > 1:
+            raise SpecError(f"{option}: expected t of at most 1, got {text.strip()}")
         found[column] = number
     return found
 

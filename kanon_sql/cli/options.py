@@ -549,7 +549,7 @@ QuasiIdentifiers = Annotated[
 ]
 K = Annotated[
     int | None,
-    typer.Option("--k", metavar="K", min=2, show_default=False, help="k of k-anonymity.", rich_help_panel=WITHOUT_SPEC),
+    typer.Option("--k", metavar="K", min=1, show_default=False, help="k of k-anonymity.", rich_help_panel=WITHOUT_SPEC),
 ]
 L = _by_column_option("--l", "l of distinct l-diversity, per sensitive column, such as diagnosis:3.")
 T = _by_column_option("--t", "t of t-closeness, per sensitive column, such as diagnosis:0.3.")

@@ -114,8 +114,8 @@ class Questions:
 
     def _number(self, question: str, default: int) -> int:
         def read(text: str) -> int:
-            if not text.isdecimal() or int(text) < 2:
-                raise ValueError("expected a whole number of at least 2")
+            if not text.isdecimal() or int(text) < 1:
+                raise ValueError("expected a whole number of at least 1")
             return int(text)
 
         return self._answer(question, str(default), default, read, 0)

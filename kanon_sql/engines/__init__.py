@@ -24,6 +24,7 @@ from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_work
 from kanon_sql.lazy import imported_from
 
 if TYPE_CHECKING:
+    from kanon_sql.engines.csv_faults import csv_fault
     from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Workspace",
     "connect",
     "connection_kind",
+    "csv_fault",
     "database_kind",
     "holds_password",
     "now",
@@ -62,7 +64,7 @@ __all__ = [
     "table_kind",
     "write_private",
 ]
-_HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry"}
-"""What only a script for another engine takes, which is imported when it is first asked for."""
+_HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry", "csv_fault": "csv_faults"}
+"""What only a script for another engine takes, or a file that cannot be read; imported when it is first asked for."""
 
 __getattr__ = imported_from(__name__, _HOME)

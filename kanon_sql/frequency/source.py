@@ -140,8 +140,9 @@ def unknown_columns(shown: str, columns: Iterable[str], names: Iterable[str], wh
     known, problems = list(columns), []
     for name in names:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(map(repr, known))}"
+            folded = {column.casefold(): column for column in reversed(known)}
+            close = get_close_matches(name.casefold(), folded, n=1)
+            hint = f"did you mean {folded[close[0]]!r}?" if close else f"expected one of {', '.join(map(repr, known))}"
             problems.append(Problem(f"{shown}: there is no column {name!r}, {why}; {hint}"))
     return problems
 

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engines import Engine, Workspace, open_workspace, private_file
+from kanon_sql.engines import Engine, Workspace, csv_fault, open_workspace, private_file
 from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
 from kanon_sql.release.write_source import free_name
 from kanon_sql.spec import CSV_DELIMITERS, Spec
@@ -421,7 +421,8 @@ def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
     # The first of equals is the comma. A name in quotes may hold other delimiters.
     names, delimiter = max(((_names_in(path, found), found) for found in CSV_DELIMITERS), key=lambda item: len(item[0]))
     if not all(names) or not names or len({name.casefold() for name in names}) < len(names):
-        raise DatabaseError(f"{path.name}: expected a CSV file in UTF-8 whose first line names every column, each once")
+        cause = csv_fault(str(path)) or "expected a CSV file in UTF-8 whose first line names every column, each once"
+        raise DatabaseError(f"{path.name}: {cause}")
     return dict.fromkeys(names, "VARCHAR"), delimiter
 
 

@@ -287,7 +287,10 @@ def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
 
 
 def _need_columns(spec: Spec, models: Sequence[PrivacyModel], unit: str | None, table: OpenTable) -> None:
-    problems = unknown_columns(table.shown, table.columns, _grouped(spec, models), "which the spec needs")
+    named = _grouped(spec, models)
+    if spec.publishes is None and (table.is_source or not spec.source.given):  # the table is all that is spoken of
+        named = list(dict.fromkeys([*named, *spec.sensitive, *spec.keep]))
+    problems = unknown_columns(table.shown, table.columns, named, "which the spec needs")
     if unit is not None and unit not in table.columns:
         close = did_you_mean(unit, table.columns)
         problems.append(

@@ -656,8 +656,13 @@ def redacted_log(meter: Meter) -> tuple[str, ...]:
 
 
 def names_for_manifest(spec: Spec, names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What levels are called, for a manifest; without the labels of trees, which manifests do not hold."""
-    return {name: list(own) for name, own in names.items() if not spec.quasi_identifiers[name].hierarchy.in_spec}
+    """What levels are called, for a manifest; those of trees by their numbers, since manifests do not hold labels."""
+    return {
+        name: [own[0], *(f"level {level} of the tree" for level in range(1, len(own) - 1)), own[-1]]
+        if spec.quasi_identifiers[name].hierarchy.in_spec
+        else list(own)
+        for name, own in names.items()
+    }
 
 
 def unpublished(result: R, why: str) -> R:

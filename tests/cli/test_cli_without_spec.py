@@ -169,8 +169,11 @@ def test_a_table_that_is_there_is_not_replaced(clinic: Path) -> None:
         (("check", "visits", *ROLES, "--l", ":2"), "--l: expected COLUMN:NUMBER"),
         (("check", "visits", *ROLES, "--t", "diagnosis:nan"), "such as diagnosis:0.3, got 'diagnosis:nan'"),
         (("check", "visits", *ROLES, "--t", "diagnosis:-1"), "--t: expected COLUMN:NUMBER"),
-        (("check", "visits", *ROLES, "--l", "diagnosis:1"), "every table satisfies l = 1; give at least 2"),
-        (("check", "visits", *ROLES, "--t", "diagnosis:1"), "every table satisfies t = 1"),
+        (("check", "visits", *ROLES, "--l", "diagnosis:0"), "--l: expected l of at least 1, got 0"),
+        (("check", "visits", *ROLES, "--t", "diagnosis:1.5"), "--t: expected t of at most 1, got 1.5"),
+        (("check", "visits", *ROLES, "--k", "2", "--set", "sensitive=diagnosi"), "did you mean 'diagnosis'"),
+        (("check", "visits", *ROLES, "--k", "2", "--set", "keep=NOSUCH"), "there is no column 'NOSUCH'"),
+        (("check", "visits", "--quasi-identifiers", "AGES", "--k", "2"), "did you mean 'age'"),
         (("check", "visits", *ROLES, "--l", "diagnosis:3,diagnosis:2"), "column 'diagnosis' has two numbers"),
         (("check", "visits", *ROLES, "--k", "5", "--set", "unit=nam"), "there is no column 'nam'"),
         (("check", "visits", *ROLES, "--k", "5", "--set", "unit=nam"), "did you mean 'name'"),
@@ -210,3 +213,21 @@ def test_the_help_says_that_a_table_will_do(verb: str) -> None:
 def test_no_other_verb_has_roles() -> None:
     options = {verb: {name for item in command_of(verb).params for name in item.opts} for verb in VERBS}
     assert {verb for verb in VERBS if "--l" in options[verb]} == {"check", "plan", "anonymize"}
+
+
+def test_a_weak_requirement_is_taken_with_a_note(clinic: Path) -> None:
+    for option, words in (
+        ("--k=1", "1-anonymity"),
+        ("--l=diagnosis:1", "distinct 1-diversity"),
+        ("--t=diagnosis:1", "1-close"),
+    ):
+        result = run("check", "visits", "-d", "clinic.duckdb", *ROLES, option, "--format", "json")
+        assert result.exit_code == 0, result.output
+        (note,) = [note for note in json.loads(result.stdout)["notes"] if "protects no one" in note]
+        assert words in note
+
+
+def test_a_file_in_utf_16_is_named_as_the_cause(clinic: Path) -> None:
+    (clinic / "l.csv").write_text("age,zip\n20,100\n", "utf-16")
+    told = refused(run("check", "l.csv", "--quasi-identifiers", "age,zip", "--k", "2"), 3)
+    assert "l.csv: its text is UTF-16" in told

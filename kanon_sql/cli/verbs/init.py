@@ -84,7 +84,7 @@ def init(
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", metavar="K", min=2, show_default=False, help="k of k-anonymity; 5, or the preset's."),
+        typer.Option("--k", metavar="K", min=1, show_default=False, help="k of k-anonymity; 5, or the preset's."),
     ] = None,
     preset: Annotated[
         PresetName | None,

@@ -164,8 +164,8 @@ def init(
 
 def _preset(name: str | None, k: int | None, population: str | None) -> Preset | None:
     """The preset of this name, if the rest of what was asked for fits it."""
-    if k is not None and k < 2:
-        raise SpecError(f"k: expected a whole number of at least 2, got {k}")
+    if k is not None and k < 1:
+        raise SpecError(f"k: expected a whole number of at least 1, got {k}")
     if name is not None and name not in PRESETS:
         raise SpecError(f"preset: there is no preset {name!r}{did_you_mean(name, PRESETS)}")
     found = None if name is None else PRESETS[name]

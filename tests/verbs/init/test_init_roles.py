@@ -109,7 +109,7 @@ def test_no_column_is_sensitive(engine: Any) -> None:
         ({"unit": "SEQN", "keep": ["SEQN"]}, ["column 'SEQN' is also under"]),
         ({"quasi_identifiers": []}, ["name at least one column"]),
         ({"quasi_identifiers": ["RIAGENDR", "RIAGENDR"]}, ["give each column one role"]),
-        ({"k": 1}, ["k: expected a whole number of at least 2, got 1"]),
+        ({"k": 0}, ["k: expected a whole number of at least 1, got 0"]),
         ({"preset": "hipaa"}, ["there is no preset 'hipaa'"]),
         ({"preset": "ema-007"}, ["did you mean 'ema-0070'?"]),
         ({"preset": "ema-0070", "k": 5}, ["ema-0070 asks for at least 12, got 5"]),
@@ -265,7 +265,7 @@ def test_empty_answers_take_what_is_suggested(directory: Path, engine: Any) -> N
 
 @pytest.mark.slow
 def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
-    unit, quasi, number = ["nnr\n", "nr,race\n", "-\n"], ["-\n", "rac\n", "race,nr\n"], ["one\n", "1\n", "6\n"]
+    unit, quasi, number = ["nnr\n", "nr,race\n", "-\n"], ["-\n", "rac\n", "race,nr\n"], ["one\n", "0\n", "6\n"]
     answers = [*unit, *quasi, "-\n", "-\n", *number]
     code, shown, text = converse(directory, answers)
     assert code == 0, shown
@@ -273,7 +273,7 @@ def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
     assert "name one column" in shown
     assert "name at least one column" in shown
     assert "did you mean 'race'?" in shown
-    assert shown.count("expected a whole number of at least 2") == 2
+    assert shown.count("expected a whole number of at least 1") == 2
     assert "How many rows must each class have at least" in shown
     spec = Spec.parse(text)
     assert spec.unit is None, "rows, whatever the data say"
