@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.slow if turn <= max(1, sampled.args[0] / 6) else pytest.mark.campaign)
             cases[test] += 1
         rarely = item.get_closest_marker("campaign_on")
-        if rarely and set(rarely.args) & set(map(str, item.callspec.params.values())):  # type: ignore[attr-defined]
+        if rarely and set(rarely.args) & {item.callspec.id, *map(str, item.callspec.params.values())}:  # type: ignore[attr-defined]
             item.add_marker(pytest.mark.campaign)
         if item.nodeid.startswith("tests/engines/test_conformance.py::TestEngines"):
             from tests.engines.test_conformance import is_campaign, is_core, is_left_out

@@ -57,7 +57,7 @@ def test_a_few_faults(name: str) -> None:
     assert_nothing_breaks(name, 6, 7, [Failing(), Killed()], ("again",))
 
 
-@pytest.mark.campaign_on("clickhouse", "mariadb", "duckdb")
+@pytest.mark.campaign_on("clickhouse", "mariadb", "duckdb", "sqlite")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SHORT])
 def test_faults_of_all_kinds(name: str) -> None:

@@ -457,6 +457,7 @@ SLOW = tuple(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*QUICK, *SLOW])
 @pytest.mark.slow
+@pytest.mark.campaign_on("spark")
 def test_other_engines_show_the_same(name: str, database: Database) -> None:
     columns = {"race": {"tree": {"person": ["asian", "black", "white"]}}, "zip": {"prefix": [4, 3]}}
     spec = patients_spec(quasi_identifiers=columns, suppression={"max_rows": 1}, search={})

@@ -88,6 +88,7 @@ def test_rows_that_look_different_are_in_different_classes(subject: Subject) -> 
     subject.drop("amounts")
 
 
+@pytest.mark.campaign_on("spark")
 def test_an_attacker_sees_them_too(subject: Subject) -> None:
     """All rows of one text have one value, and those of the other another: together they would be diverse."""
     for kind, one, other in PAIRS[subject.name]:
@@ -133,6 +134,7 @@ def test_tests_of_dbt_see_them_too(subject: Subject) -> None:
     subject.drop("amounts")
 
 
+@pytest.mark.campaign_on("spark")
 def test_a_kept_column_links_by_what_its_reader_sees(subject: Subject) -> None:
     """Of five rows that share a number, three and two share how it is written: groups of two, and two values."""
     for kind, one, other in PAIRS[subject.name]:

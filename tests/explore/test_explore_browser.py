@@ -145,7 +145,7 @@ def test_the_keyboard_alone_is_enough(chromium: Any, clinic_file: Path) -> None:
 # --- Looks ---------------------------------------------------------------------------------
 
 
-@pytest.mark.campaign_on("720")
+@pytest.mark.campaign_on("720", "380-light", "1440-dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "scale"), [(380, 1), (1440, 1), (720, 2)], ids=["380", "1440", "zoomed 200 %"])
 def test_nothing_is_wider_than_the_window_and_no_rule_of_axe_is_broken(

@@ -308,6 +308,7 @@ class Tripwire:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("in_steps", [False, True])
+@pytest.mark.campaign_on("True-1", "False-0", "False-2")
 def test_a_failure_at_any_statement_of_keeping(
     visits: Database, monkeypatch: pytest.MonkeyPatch, in_steps: bool, part: int
 ) -> None:

@@ -142,7 +142,7 @@ def test_a_kill_while_applying_leaves_the_cuts_and_a_release_of_either_run(
     new = held(clinic, "others_release")
     assert new != earlier
     stood = Counter[bool]()
-    for place in sorted({1, *range(5, len(names) - 12, 30), *range(len(names) - 12, len(names) + 1, 3)}):
+    for place in sorted({1, *range(5, len(names) - 12, 60), *range(len(names) - 12, len(names) + 1, 4)}):
         shutil.copy(before, clinic)
         killed(clinic, monkeypatch, use(3), at=place)
         there = held(clinic, "others_release")

@@ -167,7 +167,7 @@ def assert_nothing_is_left(engine: Engine, subject: Subject, where: str) -> None
         assert pending <= {run_id for run_id, published_at in rows if published_at != "pending"}, where
 
 
-@pytest.mark.campaign_on("spark", "clickhouse")
+@pytest.mark.campaign_on("spark", "clickhouse", "mariadb-False", "duckdb-False")
 @pytest.mark.slow
 @at_every_kill
 def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:

@@ -122,6 +122,7 @@ def statement_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize("replaces", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.sampled(4)
+@pytest.mark.campaign_on("0-False")
 def test_an_interrupted_run_leaves_the_old_release_or_the_new(
     monkeypatch: pytest.MonkeyPatch, replaces: bool, part: int
 ) -> None:

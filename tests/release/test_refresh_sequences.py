@@ -310,7 +310,7 @@ def test_a_thousand_sequences_per_policy(name: str, policy: str) -> None:
     raise AssertionError(f"only {began} of {SEQUENCES} sequences had a first release")
 
 
-@pytest.mark.campaign_on("spark", "clickhouse")
+@pytest.mark.campaign_on("spark", "clickhouse", "mariadb")
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["postgres", "sqlite", "mariadb", "clickhouse", "spark"])
 def test_sequences_on_other_engines(engine: str) -> None:

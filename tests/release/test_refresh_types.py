@@ -69,6 +69,7 @@ LATE: list[tuple[str, dict[str, str], tuple[Any, ...]]] = [
 
 @pytest.mark.parametrize(("column", "types", "row"), LATE)
 @pytest.mark.sampled(5)
+@pytest.mark.campaign_on("spark")
 def test_late_rows_are_of_the_types_of_before(
     begun: tuple[Subject, Engine, kanon_sql.Spec], column: str, types: dict[str, str], row: tuple[Any, ...]
 ) -> None:

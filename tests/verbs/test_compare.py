@@ -343,6 +343,7 @@ LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1
         "algorithm: greedy, metric: discernibility", "local",
     ],
 )  # fmt: skip
+@pytest.mark.campaign_on("algorithm: optimal-remembered")
 def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, remembers: bool) -> None:
     """Level limits, weights, the limit, k, l and t: each answer is that of a run of its own, in whatever order."""
     text = (clinic / "plain.yml").read_text()

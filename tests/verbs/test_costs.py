@@ -416,6 +416,7 @@ def test_a_table_ten_times_larger_costs_the_same(
 
 
 @pytest.mark.parametrize("algorithm", ONE_QUICK)
+@pytest.mark.campaign_on("exhaustive")
 def test_no_source_row_is_fetched(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_spec_that_was_drafted_a_year_ago_lets_no_age_over_89_through(
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.campaign_on("spark")
 def test_every_engine_counts_from_the_year_of_the_release(name: str, clock: Clock) -> None:
     clock(2026)
     with subject_of(name) as subject:

@@ -189,6 +189,7 @@ def test_it_finds_what_the_oracle_finds(
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS])
+@pytest.mark.campaign_on("spark")
 def test_its_template_is_translated_for_every_engine(name: str, telling: Telling) -> None:
     columns = {"q": "text", "d": "text"}
     with subject_of(name) as subject:

@@ -108,6 +108,7 @@ def test_fewer_than_l_values_violate_whatever_is_estimated(database: Database) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [40, pytest.param(4000, marks=pytest.mark.slow)])
+@pytest.mark.campaign_on("4000")
 def test_every_size_of_a_class(database: Database, most: int) -> None:
     """The list and the series: two values, every other number of rows, to 1e-10 nats."""
     sizes = [*range(1, 19), 33, *range(40, most, 397), *(size for size in (63, 64, 65, 30_001) if most > 40)]

@@ -202,6 +202,7 @@ def test_a_changed_cell_of_the_release_is_caught(database: Database, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
+@pytest.mark.campaign_on("full_domain")
 def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_path: Path, recoding: str) -> None:
     assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, None)
 

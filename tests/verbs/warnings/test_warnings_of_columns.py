@@ -448,6 +448,7 @@ BY_CHARACTERS = [
 ]
 
 
+@pytest.mark.campaign_on("spark")
 def test_ranges_of_numbers_that_are_text_are_named(subject: Subject, engine: Engine) -> None:
     names = [f"q{place}" for place, _ in enumerate(BY_CHARACTERS)]
     columns = [[*values, None] for _, values, _ in BY_CHARACTERS]
