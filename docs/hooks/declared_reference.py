@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kanon_sql.declared import ATTACKS, QUALITY_METRICS, SEARCH_ALGORITHMS
+from kanon_sql.registers import ATTACKS, QUALITY_METRICS, SEARCH_ALGORITHMS
 
 __all__ = ["algorithms", "attacks", "metrics", "table"]
 

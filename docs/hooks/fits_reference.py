@@ -9,10 +9,10 @@ from typing import Any
 from declared_reference import table
 from ruamel.yaml import YAML
 
-from kanon_sql.declared import RECODINGS
 from kanon_sql.engines import DryEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.models import model_of
+from kanon_sql.registers import RECODINGS
 from kanon_sql.spec import Spec, parse_requirement, requirements
 from kanon_sql.sql.dialects import DIALECTS
 from kanon_sql.verbs.preflight import Options, obstacles

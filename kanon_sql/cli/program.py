@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kanon_sql.cli import options as shared
-from kanon_sql.cli.moved import VERBS as MOVED
-from kanon_sql.cli.moved import moved_option
+from kanon_sql.cli.renamed_options import VERBS as MOVED
+from kanon_sql.cli.renamed_options import moved_option
 from kanon_sql.cli.session import Asked, session
 from kanon_sql.version import __version__
 

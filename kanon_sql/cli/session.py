@@ -122,7 +122,7 @@ class Session:
         Raises:
             SpecError: a setting is wrong, or the file cannot be written.
         """
-        from kanon_sql.cli.written import output_of, settings_given, write_output
+        from kanon_sql.cli.outputs import output_of, settings_given, write_output
 
         database = asked.arguments.get("database")
         if isinstance(database, str):

@@ -14,9 +14,9 @@ from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
 from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
-from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
-from kanon_sql.engines.left_over import Recorded, recorded, standing
+from kanon_sql.engines.leftovers import Recorded, recorded, standing
+from kanon_sql.engines.object_kinds import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.private import private_file, write_private
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.stage import Reporter

@@ -32,8 +32,8 @@ from kanon_sql.engines.clickhouse_tables import (
     stored_of,
     table_query,
 )
-from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.error_redaction import without_values
+from kanon_sql.engines.hidden_tables import Concealed
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import NO_TABLE, TAG, THIS_PROCESS, SessionEngine
 from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type

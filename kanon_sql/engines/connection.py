@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.base import Engine, Scratch
 from kanon_sql.engines.databases import database_kind, place
-from kanon_sql.engines.given import CONNECTIONS, connection_kind, connection_of_ibis, shown_kind
+from kanon_sql.engines.object_kinds import CONNECTIONS, connection_kind, connection_of_ibis, shown_kind
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.version import how_to_install
 

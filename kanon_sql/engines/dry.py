@@ -18,9 +18,9 @@ from sqlglot.errors import SqlglotError
 from kanon_sql.engines.backends import BACKENDS, Backend
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
-from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.files import csv_options
+from kanon_sql.engines.hidden_tables import Concealed
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError

@@ -28,7 +28,7 @@ Frame = Any
 """A table of one of these libraries."""
 
 FrameKind = Literal["pandas", "polars", "arrow", "relation"]
-"""Of :data:`~kanon_sql.engines.given.TableKind` those that are copied."""
+"""Of :data:`~kanon_sql.engines.object_kinds.TableKind` those that are copied."""
 
 _VIEW = "kanon_given"
 _ANALYZED_AS_THEY_ARE = ("date", "decimal", "time", "bytes", "string")

@@ -24,7 +24,7 @@ from kanon_sql.version import how_to_install
 __all__ = ["LAKES", "Lake", "LakeKind", "delta_at", "is_delta", "lake_of"]
 
 LakeKind = Literal["delta", "iceberg", "dataset"]
-"""Of :data:`~kanon_sql.engines.given.TableKind` those that are scanned where they are."""
+"""Of :data:`~kanon_sql.engines.object_kinds.TableKind` those that are scanned where they are."""
 
 LAKES: tuple[LakeKind, ...] = ("delta", "iceberg", "dataset")
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
 from kanon_sql.engines.inline import InlineTables
-from kanon_sql.engines.left_over import HELD_BY, remove_left
+from kanon_sql.engines.leftovers import HELD_BY, remove_left
 from kanon_sql.engines.stage import Reporter, Stage, silent
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.evaluate.alone import Alone
 from kanon_sql.evaluate.class_counts import Table, closeness_of_all, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examination import Examination, achieved_context, read_examination, size_edges, size_number
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
-from kanon_sql.evaluate.rolled_up import RolledUp
+from kanon_sql.evaluate.rollup_sets import RolledUp
+from kanon_sql.evaluate.single_node import Alone
 from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel

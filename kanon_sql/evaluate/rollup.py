@@ -7,7 +7,7 @@ more than that: the rent-or-buy rule, which never costs more than about twice th
 hindsight. How large a set would be is estimated from the classes that answered nodes have: a
 node has as many classes as its frequency set has rows. A strategy may also ask for sets itself;
 those are neither weighed nor limited here. Only sizes and nodes are known here; the
-tables are :mod:`kanon_sql.evaluate.rolled_up`'s.
+tables are :mod:`kanon_sql.evaluate.rollup_sets`'s.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kanon_sql.errors import SpecError
-from kanon_sql.explore import questions, shown, trees
-from kanon_sql.explore.asking import Asking, form_of, spec_of
+from kanon_sql.explore import questions, trees, views
 from kanon_sql.explore.controls import asked_for
+from kanon_sql.explore.requests import Asking, form_of, spec_of
 from kanon_sql.explore.visits import Visit
 
 __all__ = ["Buttons"]
@@ -27,7 +27,7 @@ class Buttons(Asking):
     async def curve(self, request: Request) -> Response:
         """What each k costs."""
         visit = self._visit(request)
-        job = self._begin(visit, questions.curve(spec_of(visit)), lambda found: shown.compared(found, "curve"))
+        job = self._begin(visit, questions.curve(spec_of(visit)), lambda found: views.compared(found, "curve"))
         return await self._soon(visit, job)
 
     async def pin(self, request: Request) -> Response:
@@ -37,7 +37,7 @@ class Buttons(Asking):
         if letter not in ("A", "B"):
             raise HTTPException(404)
         visit.pinned[letter] = spec_of(visit)
-        return HTMLResponse(shown.pinned(visit))
+        return HTMLResponse(views.pinned(visit))
 
     async def candidates(self, request: Request) -> Response:
         """Both candidates side by side."""
@@ -45,7 +45,7 @@ class Buttons(Asking):
         if len(visit.pinned) < 2:
             raise SpecError("there are fewer than two candidates; keep one spec as A and another as B")
         pinned = {f"candidate {letter}": visit.pinned[letter] for letter in sorted(visit.pinned)}
-        job = self._begin(visit, questions.candidates(pinned), lambda found: shown.compared(found, "candidates"))
+        job = self._begin(visit, questions.candidates(pinned), lambda found: views.compared(found, "candidates"))
         return await self._soon(visit, job)
 
     async def risk(self, request: Request) -> Response:
@@ -54,13 +54,13 @@ class Buttons(Asking):
         threshold = _share(form.get("threshold") or "0.05", "threshold")
         fraction = _share(form["fraction"], "sampling fraction") if form.get("fraction") else None
         asked = questions.measured(spec_of(visit), threshold, fraction, release=form.get("of") == "release")
-        job = self._begin(visit, asked, lambda found: shown.reported(found, "risk"))
+        job = self._begin(visit, asked, lambda found: views.reported(found, "risk"))
         return await self._soon(visit, job)
 
     async def attacks(self, request: Request) -> Response:
         """What attacks on the published release reach."""
         visit = self._visit(request)
-        job = self._begin(visit, questions.attacked(spec_of(visit)), lambda found: shown.reported(found, "attacks"))
+        job = self._begin(visit, questions.attacked(spec_of(visit)), lambda found: views.reported(found, "attacks"))
         return await self._soon(visit, job)
 
     async def publish(self, request: Request) -> Response:
@@ -70,7 +70,7 @@ class Buttons(Asking):
             raise SpecError("this page cannot publish; start it with --allow-publish")
         _refuse_unseen(visit, form)
         job = self._begin(
-            visit, questions.published(spec_of(visit)), lambda found: shown.reported(found, "published", "The release")
+            visit, questions.published(spec_of(visit)), lambda found: views.reported(found, "published", "The release")
         )
         return await self._soon(visit, job)
 
@@ -83,7 +83,7 @@ class Buttons(Asking):
         out = _below(self._settings.directory, form.get("directory", ""))
         asked = questions.certified(spec_of(visit), out, form.get("by", "").strip() or None)
         start = self._settings.directory
-        return await self._soon(visit, self._begin(visit, asked, lambda found: shown.certified(found, start)))
+        return await self._soon(visit, self._begin(visit, asked, lambda found: views.certified(found, start)))
 
     async def preview(self, request: Request) -> Response:
         """The labels that a hierarchy makes of values that a user typed."""
@@ -98,24 +98,24 @@ class Buttons(Asking):
             )
         spec = asked_for(spec_of(visit), {f"rule.{column}": form[f"rule.{column}"]} if f"rule.{column}" in form else {})
         asked = questions.previewed(spec, name, values or None)
-        job = self._begin(visit, asked, lambda found: shown.previewed(found))
+        job = self._begin(visit, asked, lambda found: views.previewed(found))
         return await self._soon(visit, job)
 
     async def tree(self, request: Request) -> Response:
         """The tree of a column's hierarchy, as the spec has it, to be rebuilt by moving its labels."""
         visit = self._visit(request)
         name = _column(visit, request.query_params.get("column", ""))
-        return HTMLResponse(shown.tree(trees.tree_of_spec(spec_of(visit), name), self._settings))
+        return HTMLResponse(views.tree(trees.tree_of_spec(spec_of(visit), name), self._settings))
 
     async def values(self, request: Request) -> Response:
-        """The same with the values of the table, where these may be shown."""
+        """The same with the values of the table, where these may be views."""
         visit, form = self._visit(request), await form_of(request)
         name = _column(visit, form.get("column", ""))
         if not self._settings.reveals:
             raise SpecError("values of the table are shown only with --allow-reveal; type the values of the tree")
         settings, spec = self._settings, spec_of(visit)
         asked = trees.tree_of_table(spec, name)
-        return await self._soon(visit, self._begin(visit, asked, lambda found: shown.tree(found.drawn, settings)))
+        return await self._soon(visit, self._begin(visit, asked, lambda found: views.tree(found.drawn, settings)))
 
 
 def _refuse_unseen(visit: Visit, form: Mapping[str, str]) -> None:

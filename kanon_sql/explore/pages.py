@@ -14,11 +14,11 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
-from kanon_sql.explore import manual, questions, shown
+from kanon_sql.explore import manual, questions, views
 from kanon_sql.explore.access import KEY, Access
-from kanon_sql.explore.asking import form_of, spec_of
 from kanon_sql.explore.buttons import Buttons
 from kanon_sql.explore.controls import asked_for, saved
+from kanon_sql.explore.requests import form_of, spec_of
 from kanon_sql.explore.visits import Settings, Visits
 from kanon_sql.explore.work import Work
 from kanon_sql.report.html import html_report
@@ -45,13 +45,13 @@ class _Pages(Buttons):
 
     async def frame(self, _: Request) -> Response:
         """An empty page, whose script enters and fetches what is in it."""
-        return HTMLResponse(shown.frame())
+        return HTMLResponse(views.frame())
 
     async def enter(self, request: Request) -> Response:
         """The key for who has the token of a printed address."""
         key = self._access.enter((await form_of(request)).get("token", ""))
         if key is None:
-            return HTMLResponse(shown.problems([_SPENT]), 403)
+            return HTMLResponse(views.problems([_SPENT]), 403)
         return PlainTextResponse(key)
 
     async def new(self, request: Request) -> Response:
@@ -61,21 +61,21 @@ class _Pages(Buttons):
     async def page(self, request: Request) -> Response:
         """What is in the page as it is."""
         visit = self._visit(request)
-        return HTMLResponse(shown.opened(visit, self._settings))
+        return HTMLResponse(views.opened(visit, self._settings))
 
     async def static(self, request: Request) -> Response:
         """Its style and script."""
         name = request.path_params["name"]
         if name not in STATIC:
             raise HTTPException(404)
-        return Response(shown.static(name), headers={"content-type": STATIC[name]})
+        return Response(views.static(name), headers={"content-type": STATIC[name]})
 
     async def manual(self, request: Request) -> Response:
         """A page of the documentation that an answer refers to."""
         page = manual.page(request.path_params["name"])
         if page is None:
             raise HTTPException(404)
-        return HTMLResponse(shown.manual_page(page))
+        return HTMLResponse(views.manual_page(page))
 
     # --- What the controls ask ---
 
@@ -86,13 +86,13 @@ class _Pages(Buttons):
         self._supersede(visit)
         visit.has(spec)
         if (known := visit.results.get(spec.hash)) is not None:
-            return HTMLResponse(shown.answered(visit, spec, known, again=True))
+            return HTMLResponse(views.answered(visit, spec, known, again=True))
 
         reading = visit.reading
 
         def show(result: Any) -> str:
             visit.remember(spec, result, reading, in_full=False)
-            return shown.answered(visit, spec, result)
+            return views.answered(visit, spec, result)
 
         visit.latest = self._begin(visit, questions.planned(spec), show)
         return await self._soon(visit, visit.latest)
@@ -102,20 +102,20 @@ class _Pages(Buttons):
         visit = self._visit(request)
         spec = spec_of(visit)
         if (known := visit.full.get(spec.hash)) is not None:
-            return HTMLResponse(shown.in_full(visit, known))
+            return HTMLResponse(views.in_full(visit, known))
 
         reading = visit.reading
 
         def show(result: Any) -> str:
             visit.remember(spec, result, reading, in_full=True)
-            return shown.in_full(visit, result)
+            return views.in_full(visit, result)
 
         visit.latest = self._begin(visit, questions.planned_in_full(spec), show)
         return await self._soon(visit, visit.latest)
 
     async def controls(self, request: Request) -> Response:
         """The form again: requirements were added, or levels have names now."""
-        return HTMLResponse(shown.controlled(self._visit(request)))
+        return HTMLResponse(views.controlled(self._visit(request)))
 
     async def nodes(self, request: Request) -> Response:
         """The nodes of one height of the lattice."""
@@ -124,7 +124,7 @@ class _Pages(Buttons):
         given = request.query_params.get("height", "")
         if known is None or known.search is None or known.search.lattice is None or not given.isdecimal():
             raise HTTPException(404)
-        return HTMLResponse(shown.nodes_at(known, int(given)))
+        return HTMLResponse(views.nodes_at(known, int(given)))
 
     async def again(self, request: Request) -> Response:
         """Forget what was read, and read the source again with the next question."""
@@ -163,7 +163,7 @@ class _Pages(Buttons):
 
         def show(found: Any) -> str:
             visit.drafted = found
-            return shown.roles(found)
+            return views.roles(found)
 
         return await self._soon(visit, self._begin(visit, questions.drafted(table), show))
 
@@ -183,7 +183,7 @@ class _Pages(Buttons):
 
         def show(text: Any) -> str:
             visit.has(Spec.parse(text))
-            return shown.reopened(visit)
+            return views.reopened(visit)
 
         asked = questions.with_roles(visit.drafted.table, chosen, int(k))
         return await self._soon(visit, self._begin(visit, asked, show))
@@ -193,7 +193,7 @@ class _Pages(Buttons):
     async def save(self, request: Request) -> Response:
         """The spec as YAML."""
         spec = spec_of(self._visit(request))
-        return _file(saved(spec), f"{shown.spec_name(spec)}.yml", "application/yaml")
+        return _file(saved(spec), f"{views.spec_name(spec)}.yml", "application/yaml")
 
     async def export(self, request: Request) -> Response:
         """The plan's report, or its JSON."""
@@ -209,7 +209,7 @@ class _Pages(Buttons):
             result = found
         if result is None:
             raise HTTPException(404)
-        name = shown.spec_name(spec)
+        name = views.spec_name(spec)
         if request.path_params["kind"] == "json":
             return _file(json.dumps(result.to_dict(), indent=2) + "\n", f"{name}.json", "application/json")
         return _file(html_report(result), f"{name}.html", "text/html; charset=utf-8")
@@ -243,7 +243,7 @@ _MESSAGES = {
 
 async def _http_error(_: Request, error: Exception) -> Response:
     code = error.status_code if isinstance(error, HTTPException) else 500
-    return HTMLResponse(shown.problems([_MESSAGES.get(code, "This page does not support that request.")]), code)
+    return HTMLResponse(views.problems([_MESSAGES.get(code, "This page does not support that request.")]), code)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
@@ -253,12 +253,12 @@ async def _refused(_: Request, error: Exception) -> Response:
     else:
         messages = [str(error)]
     messages += error.notes if isinstance(error, KanonError) else ()
-    return HTMLResponse(shown.problems(messages), 422)
+    return HTMLResponse(views.problems(messages), 422)
 
 
 async def _unexpected(_: Request, error: Exception) -> Response:
     """A defect: its kind alone, since its message may hold a value."""
-    return HTMLResponse(shown.problems([f"unexpected error: {type(error).__name__}; please report it"]), 500)
+    return HTMLResponse(views.problems([f"unexpected error: {type(error).__name__}; please report it"]), 500)
 
 
 def application(work: Work, visits: Visits, settings: Settings, access: Access) -> Starlette:

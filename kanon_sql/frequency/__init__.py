@@ -11,10 +11,10 @@ from __future__ import annotations
 from kanon_sql.frequency.join_checks import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain, width_obstacles
 from kanon_sql.frequency.marginals import count_attributes, label_numbers
-from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
 from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import notes_on_models, populations_of
+from kanon_sql.frequency.population_classes import Matched, match_populations
 from kanon_sql.frequency.prepared import KeptSets, Prepared, Remembered, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, holds_all

@@ -20,7 +20,7 @@ from kanon_sql.engines import (
     table_kind,
 )
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.objects.released import Released
+from kanon_sql.objects.release_tables import Released
 from kanon_sql.spec import NO_SOURCE, Source, Spec, format_table_name
 
 __all__ = ["GivenTables", "given_tables"]

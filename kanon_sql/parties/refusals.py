@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS
 from kanon_sql.engines import Column
 from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
 from kanon_sql.parties.pooled import Demands
+from kanon_sql.registers import QUALITY_METRICS, SEARCH_ALGORITHMS
 from kanon_sql.spec import Spec
 
 __all__ = ["demand_obstacles", "demands_of", "party_obstacles", "refuse_float_values", "refuse_other_columns"]

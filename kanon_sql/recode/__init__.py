@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import Recoded, RecodingSummary
+from kanon_sql.recode.recoding_result import Recoded, RecodingSummary
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import applied, recoded, recoding_obstacles
 
 if TYPE_CHECKING:
     from kanon_sql.recode.cells import CellsRecoded
     from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
-    from kanon_sql.recode.kept import Kept, hierarchies_of
+    from kanon_sql.recode.kept_recoding import Kept, hierarchies_of
 
 __all__ = [
     "CellsRecoded",
@@ -40,10 +40,10 @@ __all__ = [
 _HOME = {
     "CellsRecoded": "cells",
     "InvariantClasses": "invariant",
-    "Kept": "kept",
+    "Kept": "kept_recoding",
     "NoInvariantClasses": "invariant",
     "Past": "invariant",
-    "hierarchies_of": "kept",
+    "hierarchies_of": "kept_recoding",
     "invariant_classes": "invariant",
 }
 """What not every recoding needs, and the files that are imported where it is asked for."""

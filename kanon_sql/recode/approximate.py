@@ -20,7 +20,7 @@ from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried
 from kanon_sql.recode.release import mapped
 from kanon_sql.recode.trees import Part, Tree
 from kanon_sql.search import Stopped

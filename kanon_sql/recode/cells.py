@@ -22,7 +22,7 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import Attempt
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.partitions import Partitions, begin, peel
-from kanon_sql.recode.recoded import Recoded, RecodingSummary, SuppressedCells, Tried, highest_levels
+from kanon_sql.recode.recoding_result import Recoded, RecodingSummary, SuppressedCells, Tried, highest_levels
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep

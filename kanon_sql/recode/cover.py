@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults, tree_of
-from kanon_sql.recode.recoded import NothingRecoded, Recoded
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded
 from kanon_sql.recode.trees import Part, largest, parts_of
 from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation

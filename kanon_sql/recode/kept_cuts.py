@@ -21,7 +21,7 @@ from kanon_sql.recode.microaggregation import Microaggregated, aggregated, open_
 from kanon_sql.recode.numbers import numbers_of, squares_lost, units_of
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Mapped, mapped
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation

@@ -36,11 +36,11 @@ from kanon_sql.evaluate import (
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel, model_of, models_of
 from kanon_sql.recode.best import OPTIMUM, Attempt
-from kanon_sql.recode.kk_recoded import KKRecoded
+from kanon_sql.recode.kk_result import KKRecoded
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
 from kanon_sql.recode.widening import Widened, Widening

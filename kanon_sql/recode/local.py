@@ -9,7 +9,7 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import Recoded, Tried, highest_levels
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec, recoding
 

@@ -36,7 +36,7 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults
 from kanon_sql.recode.factors import circles, needs_networkx, paired
-from kanon_sql.recode.recoded import NothingRecoded, Recoded
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded
 from kanon_sql.recode.trees import Part
 from kanon_sql.spec import Fault, Spec, recoding
 from kanon_sql.sql import Relation

@@ -31,7 +31,7 @@ from kanon_sql.recode.numbers import Item, Numbers, amount_of, numbers_of, relea
 from kanon_sql.recode.optimal import can_be_optimal, divide_optimally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, RecodingSummary, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, RecodingSummary, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped

@@ -26,7 +26,7 @@ from kanon_sql.recode.cuts import Recorder, bound_kind, columns_of_places, order
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Fault, Spec, level_faults, recoding, why_not_parted
 from kanon_sql.sql import Relation, render

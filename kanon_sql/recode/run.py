@@ -12,11 +12,11 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, se
 from kanon_sql.frequency import KeptSets, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.judge import partition_obstacles
-from kanon_sql.recode.recoded import Recoded
+from kanon_sql.recode.recoding_result import Recoded
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
-    from kanon_sql.recode.kept import Kept
+    from kanon_sql.recode.kept_recoding import Kept
 
 __all__ = ["applied", "recoded", "recoding_obstacles"]
 
@@ -71,7 +71,7 @@ def applied(
     Raises:
         KanonError: whatever the stages raise.
     """
-    from kanon_sql.recode.kept import recoded_as_kept
+    from kanon_sql.recode.kept_recoding import recoded_as_kept
 
     models = models_of(spec)
     refuse(

@@ -29,7 +29,7 @@ from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import PRICE, Path
 from kanon_sql.recode.range_labels import KINDS, ranges_of
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, RecodingSummary, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, RecodingSummary, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec, recoding

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.coarser import coarser_labels, standing_rows
-from kanon_sql.release.departures import Departures, departures_of, leaving_rows
+from kanon_sql.release.deletions import Departures, departures_of, leaving_rows
 from kanon_sql.release.differential.budget import budgets, refuse_spent, spend
 from kanon_sql.release.differential.mechanism import (
     choose_levels,
@@ -20,7 +20,14 @@ from kanon_sql.release.differential.mechanism import (
 from kanon_sql.release.differential.parameters import Sampling, sampling_for
 from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
 from kanon_sql.release.differential.scores import Score, score_for
-from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
+from kanon_sql.release.earlier_releases import (
+    JointVerdict,
+    addition,
+    coarsened,
+    comparable_releases,
+    compared,
+    held_levels,
+)
 from kanon_sql.release.file import (
     WrittenFile,
     columns_in,
@@ -32,7 +39,7 @@ from kanon_sql.release.file import (
     snapshot,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
-from kanon_sql.release.guarded import view_obstacles
+from kanon_sql.release.guarded_view import view_obstacles
 from kanon_sql.release.identity import forms_taken, refuse_other_types, types_of
 from kanon_sql.release.increments import (
     Day,
@@ -53,7 +60,7 @@ from kanon_sql.release.invariant import (
     invariant_release,
     publish_history,
 )
-from kanon_sql.release.kept import keep, kept_recoding
+from kanon_sql.release.kept_recoding import keep, kept_recoding
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,

@@ -11,7 +11,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.release.amend import amend, amends
 from kanon_sql.release.coarser import Coarser
-from kanon_sql.release.departures import Departures
+from kanon_sql.release.deletions import Departures
 from kanon_sql.release.increments import Day, Judged, remember, wait
 from kanon_sql.release.publish import publish
 from kanon_sql.release.state import State, drop_state, states_in, write_state

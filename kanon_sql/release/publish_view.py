@@ -16,8 +16,8 @@ from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import refuse_foreign_file
-from kanon_sql.release.guarded import created_view, refuse_temporary_source
-from kanon_sql.release.kept import refuse_foreign_kept
+from kanon_sql.release.guarded_view import created_view, refuse_temporary_source
+from kanon_sql.release.kept_recoding import refuse_foreign_kept
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, pending_records
 from kanon_sql.release.publish import refuse_foreign_release
 from kanon_sql.release.state import refuse_growing

@@ -27,7 +27,7 @@ from kanon_sql.release.file import (
     session_table,
     written_file,
 )
-from kanon_sql.release.guarded import guarded_table, view_notes
+from kanon_sql.release.guarded_view import guarded_table, view_notes
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import refuse_other_cells
 from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, released_names, write_from_source

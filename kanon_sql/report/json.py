@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
+from kanon_sql.registers import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 
 __all__ = [
     "audit_schema",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kanon_sql.declared import RECODINGS
+from kanon_sql.registers import RECODINGS
 from kanon_sql.report.levels import Names, level_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.declared import QUALITY_METRICS, RECODINGS
+from kanon_sql.registers import QUALITY_METRICS, RECODINGS
 from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.levels import intervals_table, levels_table, names_table

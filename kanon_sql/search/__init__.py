@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kanon_sql.declared import SEARCH_ALGORITHMS
+from kanon_sql.registers import SEARCH_ALGORITHMS
 from kanon_sql.search.additive import Additive
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
 from kanon_sql.search.driver import Progress, Search, Stopped

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, TypeVar
 
-from kanon_sql.declared import SEARCH_ALGORITHMS
+from kanon_sql.registers import SEARCH_ALGORITHMS
 from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["MAX_NODES", "Algorithm", "Batch", "Outcome", "Question", "Strategy", "Verdict", "algorithm"]

@@ -22,8 +22,8 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError
 from pydantic_core.core_schema import no_info_wrap_validator_function
 
-from kanon_sql.declared import Register
-from kanon_sql.spec.renamed import new_key, renamed_key
+from kanon_sql.registers import Register
+from kanon_sql.spec.renamed_keys import new_key, renamed_key
 
 __all__ = [
     "AT_KEY",
@@ -337,7 +337,7 @@ def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:
 
 @dataclass(frozen=True, eq=False)
 class Declared:
-    """A check for the name of something that has a file of its own, see :mod:`kanon_sql.declared`."""
+    """A check for the name of something that has a file of its own, see :mod:`kanon_sql.registers`."""
 
     register: Register[Any]
 

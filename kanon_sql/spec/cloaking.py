@@ -10,8 +10,8 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, chosen, integer, items, text
+from kanon_sql.spec.document import Filed, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
-from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from kanon_sql.declared import HIERARCHIES
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec.checks import Fault, Loc, quote
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema
 
-from kanon_sql.declared import HIERARCHIES
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec.checks import Fault, Faults, Part, checked, chosen, fail, integer, kind, text, the_number
 from kanon_sql.spec.positions import Point
 from kanon_sql.spec.release_year import RELEASE_YEAR

@@ -16,8 +16,8 @@ from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_in,
 )
+from kanon_sql.spec.document import Filed, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
-from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, share
+from kanon_sql.spec.document import Filed, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
-from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.kinds import only_kind
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeV
 from pydantic import Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 
-from kanon_sql.declared import RECODINGS
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.registers import RECODINGS
 from kanon_sql.spec.checks import (
     Check,
     Declared,
@@ -246,7 +246,7 @@ class RecodingOptions(Part):
 
     Attributes:
         method: ``full_domain``, one level per column for all rows (Samarati 2001), or one of
-            :data:`kanon_sql.declared.RECODINGS`, whose files say what they do.
+            :data:`kanon_sql.registers.RECODINGS`, whose files say what they do.
         variant: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; for mondrian,
             ``strict``, all rows of a value on one side, or ``relaxed``; for cells, the level of each column,
             ``searched``, or its ``minimum`` level (_CS); for subtree, whether labels are specialized from the top,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kanon_sql.declared import RECODINGS
+from kanon_sql.registers import RECODINGS
 from kanon_sql.spec.checks import Fault, Loc, quote
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 

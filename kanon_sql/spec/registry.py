@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.declared import PRIVACY_REQUIREMENTS
+from kanon_sql.registers import PRIVACY_REQUIREMENTS
 from kanon_sql.spec.checks import Faults, did_you_mean, fail, kind
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from kanon_sql.declared import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
+from kanon_sql.registers import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
 from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, shaped, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName

@@ -11,8 +11,8 @@ from pydantic import Field, PrivateAttr
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Check, Fault, checked, chosen
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
+from kanon_sql.spec.document import Filed, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
-from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kanon_sql.cli.moved import OPTIONS
-from kanon_sql.cli.moved import VERBS as MOVED
 from kanon_sql.cli.options import items, named
 from kanon_sql.cli.program import HEADINGS
+from kanon_sql.cli.renamed_options import OPTIONS
+from kanon_sql.cli.renamed_options import VERBS as MOVED
 from tests.support.command_line import COMMAND, GROUPS, VERBS, command_of, refused, run
 
 MOST_OPTIONS = 14

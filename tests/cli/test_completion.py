@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.declared import ATTACKS, names_written
+from kanon_sql.registers import ATTACKS, names_written
 from kanon_sql.sql.dialects import DIALECTS
 
 SPEC = """\

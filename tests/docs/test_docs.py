@@ -20,10 +20,10 @@ from ruamel.yaml import YAML
 import kanon_sql.errors
 import kanon_sql.testing
 from kanon_sql.cli import app
-from kanon_sql.declared import HIERARCHIES, RECODINGS
 from kanon_sql.disclosure.attacks import ATTACKS
 from kanon_sql.errors import ExitCode
 from kanon_sql.models.quality import METRICS
+from kanon_sql.registers import HIERARCHIES, RECODINGS
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import (
     CloakSpec,

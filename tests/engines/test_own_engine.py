@@ -9,9 +9,9 @@ from typing import ClassVar
 import pytest
 
 import kanon_sql
-from kanon_sql.declared import DATABASES, DIALECTS
 from kanon_sql.engines.backends.base import backend
 from kanon_sql.engines.backends.trino import TrinoBackend
+from kanon_sql.registers import DATABASES, DIALECTS
 from kanon_sql.sql.dialects.base import dialect
 from kanon_sql.sql.dialects.trino import Trino
 

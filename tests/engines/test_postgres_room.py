@@ -128,7 +128,7 @@ def test_frequency_sets_lie_in_the_order_of_codes(postgres: Subject, monkeypatch
     """Never in that of hashes, which PostgreSQL may take quadratic time to group again."""
     monkeypatch.setattr("kanon_sql.evaluate.rollup.BUILD_COST", 0)
     monkeypatch.setattr("kanon_sql.evaluate.rollup.SMALL", 0)
-    monkeypatch.setattr("kanon_sql.evaluate.rolled_up.RolledUp._drop", lambda *_: None)
+    monkeypatch.setattr("kanon_sql.evaluate.rollup_sets.RolledUp._drop", lambda *_: None)
     orders, asked = [], []
     execute = RelationalEngine.execute
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines.base import Engine, Meter
 from kanon_sql.evaluate.search import searched
-from kanon_sql.hierarchies.given_rows import split_labels
+from kanon_sql.hierarchies.row_hierarchies import split_labels
 from tests.support.strategies import examples
 
 ROWS = [(row % 7, "abcd"[row * row % 4], None if row % 11 == 0 else "xyz"[row % 3]) for row in range(200)]

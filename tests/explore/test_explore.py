@@ -202,12 +202,12 @@ def test_an_answer_from_before_the_source_is_read_again_is_not_kept(
     spec, connect = kanon_sql.Spec.parse(TEXT), partial(kanon_sql.connect, clinic_file, read_only=True)
     with explored(connect, spec) as somebody:
         somebody.enter()
-        monkeypatch.setattr("kanon_sql.explore.asking.WAIT_SECONDS", 0)
+        monkeypatch.setattr("kanon_sql.explore.requests.WAIT_SECONDS", 0)
         fields = {} if path == "ask" else None
         begun = somebody.send(somebody.visit + path, fields)
         assert begun.status == 202
         (job,) = re.findall(r'data-job="([^"]*)"', begun.text)
-        monkeypatch.setattr("kanon_sql.explore.asking.WAIT_SECONDS", 30)
+        monkeypatch.setattr("kanon_sql.explore.requests.WAIT_SECONDS", 30)
         other = somebody.visit
         somebody.open()
         somebody.ask("ask", {})  # what was asked before is answered by now

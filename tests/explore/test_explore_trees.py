@@ -20,7 +20,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.explore import manual, shown
+from kanon_sql.explore import manual, views
 from kanon_sql.explore.controls import asked_for
 from kanon_sql.explore.trees import MOST_LABELS, tree_of_rows, tree_of_spec
 from tests import ROOT
@@ -405,7 +405,7 @@ def test_what_a_certificate_says_is_text(tmp_path: Path) -> None:
         problems=["<b>p</b>"], not_certified=[{"what": "<b>w</b>", "why": "<b>y</b>"}],
         content={"release": "<b>r</b>", "optimality": None},
     )  # fmt: skip
-    said = shown.certified(found, tmp_path)
+    said = views.certified(found, tmp_path)
     assert "<b>" not in said
     for letter in "mdspwyr":
         assert f"&lt;b&gt;{letter}&lt;/b&gt;" in said

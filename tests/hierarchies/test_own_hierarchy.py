@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import pytest
 
 import kanon_sql
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies import Kind, level_names
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Sql
 from tests import ROOT

@@ -51,7 +51,7 @@ def test_help_imports_the_verbs_and_nothing_that_they_use(arguments: tuple[str, 
     modules = imported(MAIN, *arguments)
     assert not roots(modules) & HEAVY
     own = {name for name in modules if name.startswith("kanon_sql.")}
-    assert {name.split(".")[1] for name in own} <= {"cli", "declared", "errors", "interrupts", "lazy", "version"}
+    assert {name.split(".")[1] for name in own} <= {"cli", "registers", "errors", "interrupts", "lazy", "version"}
     assert len(own) <= 36, sorted(own)
 
 
@@ -63,7 +63,7 @@ def test_completing_imports_no_more_than_help(tmp_path: Path) -> None:
     assert not roots(modules) & (HEAVY - {"rich"})
     assert {name.split(".")[1] for name in modules if name.startswith("kanon_sql.")} == {
         "cli",
-        "declared",
+        "registers",
         "errors",
         "interrupts",
         "lazy",
@@ -87,7 +87,7 @@ def test_a_plan_imports_no_other_engine_and_nothing_that_writes(tmp_path: Path) 
     own = {name.removeprefix("kanon_sql.") for name in modules if name.startswith("kanon_sql.")}
     assert not {name for name in own if name.split(".")[0] in {"release", "disclosure", "parties", "explore"}}
     assert not own & {"engines.backends", "engines.spark", "engines.clickhouse", "engines.dry", "verbs.init"}
-    assert not own & {"recode.kk", "recode.cells", "recode.mondrian", "recode.invariant", "recode.kept"}
+    assert not own & {"recode.kk", "recode.cells", "recode.mondrian", "recode.invariant", "recode.kept_recoding"}
     assert {name for name in own if name.startswith("models.privacy.")} == {
         f"models.privacy.{name}" for name in ("base", "k_anonymity", "registry", "t_closeness", "terms", "whole")
     }

@@ -51,7 +51,7 @@ ROOMS = [
 ]
 LEVEL = {name: level for level, name in enumerate(ROOMS)} | {
     "version": 0,
-    "declared": 0,
+    "registers": 0,
     "lazy": 0,
     "interrupts": 0,
     "__main__": len(ROOMS),
@@ -124,7 +124,7 @@ def doors() -> dict[str, set[str]]:
         open_door(f"kanon_sql.{room}")
     sill = {
         "kanon_sql.version": {"__version__", "how_to_install"},
-        "kanon_sql.declared": {
+        "kanon_sql.registers": {
             "DATABASES",
             "DIALECTS",
             "HIERARCHIES",
@@ -163,7 +163,7 @@ def each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[
 
 def test_every_module_has_a_room_and_nothing_lies_beside_them() -> None:
     assert {layer(name_of(path)) for path in MODULES} - {""} == set(LEVEL)
-    beside = {"__init__.py", "__main__.py", "declared.py", "errors.py", "interrupts.py", "lazy.py", "version.py"}
+    beside = {"__init__.py", "__main__.py", "registers.py", "errors.py", "interrupts.py", "lazy.py", "version.py"}
     assert {path.name for path in PACKAGE.glob("*.py")} == beside
 
 
@@ -229,7 +229,7 @@ def test_the_examination_knows_nothing_of_the_search() -> None:
 def test_the_search_knows_no_sql_and_no_engine() -> None:
     for path in (PACKAGE / "search").glob("*.py"):
         for module, _, _ in imports(path):
-            assert layer(module) in {"", "search", "errors", "declared"} or not module.startswith("kanon_sql")
+            assert layer(module) in {"", "search", "errors", "registers"} or not module.startswith("kanon_sql")
             assert module.split(".")[0] not in {"duckdb", "sqlglot", "jinja2"}
 
 

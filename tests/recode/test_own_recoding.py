@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import kanon_sql
 from kanon_sql import Spec, SpecError
-from kanon_sql.declared import RECODINGS
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import begin
 from kanon_sql.recode.ranges import dimensions_of, labelled
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.registers import RECODINGS
 from kanon_sql.report.json import result_schema
 from kanon_sql.spec import Fault, level_faults, recoding
 from kanon_sql.sql import add_template_directory, remove_template_directory, slot

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
-from kanon_sql.release import guarded
+from kanon_sql.release import guarded_view
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Sql
 from kanon_sql.testing import Subject
@@ -485,7 +485,7 @@ def test_a_view_that_fails_its_examination_is_dropped(name: str, monkeypatch: py
 def test_a_view_is_not_created_that_shows_other_rows(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The query itself is verified as a table first: a wrong condition in it is found before anybody can read it."""
     database.table("people", {**dict.fromkeys(COLUMNS, "VARCHAR"), "age": "INTEGER"}, people(5, 90))
-    monkeypatch.setattr(guarded, "_condition", lambda *_: Sql("1 = 1"))
+    monkeypatch.setattr(guarded_view, "_condition", lambda *_: Sql("1 = 1"))
     with pytest.raises(VerificationError, match="rows were written where"):
         publish(database.engine)
     assert "shown" not in database.tables()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.given import MEMORY, drafted, need_database, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.inputs import MEMORY, drafted, need_database, print_drafted, refuse_no_draft, roles_given, spec_given
 from kanon_sql.cli.options import (
     DRAFT_KEYS,
     LIMITS,
@@ -22,9 +22,7 @@ from kanon_sql.cli.options import (
     listed,
     shown_of,
 )
-from kanon_sql.cli.program import verb
-from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import (
+from kanon_sql.cli.outputs import (
     exit_with,
     manifest_path,
     print_result,
@@ -32,6 +30,8 @@ from kanon_sql.cli.written import (
     write_manifest,
     write_result_report,
 )
+from kanon_sql.cli.program import verb
+from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import External, On, OtherReleases, SpecFile, listed
+from kanon_sql.cli.outputs import exit_with, print_found, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found, write_report
-from kanon_sql.declared import names_written
 from kanon_sql.errors import SpecError
+from kanon_sql.registers import names_written
 
 __all__ = ["audit"]
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.given import refuse_nothing_asked, roles_given, spec_given
+from kanon_sql.cli.inputs import refuse_nothing_asked, roles_given, spec_given
 from kanon_sql.cli.options import (
     ROLE_KEYS,
     CheckFormat,
@@ -16,9 +16,9 @@ from kanon_sql.cli.options import (
     T,
     unquoted,
 )
+from kanon_sql.cli.outputs import exit_with, print_result, write_result_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_result, write_result_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:

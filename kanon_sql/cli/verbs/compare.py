@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kanon_sql.cli.complete import paths
-from kanon_sql.cli.given import load_spec, need_database
+from kanon_sql.cli.inputs import load_spec, need_database
 from kanon_sql.cli.options import LIMITS, CompareFormat, listed, numbers
+from kanon_sql.cli.outputs import exit_with, print_found, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found, write_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:

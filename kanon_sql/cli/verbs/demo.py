@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories
+from kanon_sql.cli.outputs import exit_with, print_result
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_result
 
 __all__ = ["demo"]
 

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import paths
-from kanon_sql.cli.given import load_any_spec, need_database
+from kanon_sql.cli.inputs import load_any_spec, need_database
+from kanon_sql.cli.outputs import exit_with, print_json, print_text
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_json, print_text
 
 __all__ = ["doctor"]
 

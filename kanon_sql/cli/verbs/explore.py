@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec, need_database
+from kanon_sql.cli.inputs import load_spec, need_database
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 

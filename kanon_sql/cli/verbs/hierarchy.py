@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import attributes, directories
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.inputs import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import SpecFile, listed, named
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 from kanon_sql.errors import SpecError
 
 __all__ = ["hierarchy"]

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.options import unquoted
+from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_json
 
 __all__ = ["init"]
 

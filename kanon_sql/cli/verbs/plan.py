@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.given import drafted, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.inputs import drafted, print_drafted, refuse_no_draft, roles_given, spec_given
 from kanon_sql.cli.options import (
     DRAFT_KEYS,
     LIMITS,
@@ -19,9 +19,9 @@ from kanon_sql.cli.options import (
     listed,
     shown_of,
 )
+from kanon_sql.cli.outputs import exit_with, print_result, refuse_unshown, write_result_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import INTERRUPTED, Session
-from kanon_sql.cli.written import exit_with, print_result, refuse_unshown, write_result_report
 
 __all__ = ["plan"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import directories, one_of, paths
-from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.inputs import MEMORY, load_spec, need_database
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError

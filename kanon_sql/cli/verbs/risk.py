@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import Population, SamplingFraction, SpecFile, named
+from kanon_sql.cli.outputs import print_found, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_found, write_report
 
 __all__ = ["risk"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from kanon_sql.declared import ATTACKS
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.registers import ATTACKS
 
 if TYPE_CHECKING:
     from kanon_sql.disclosure.attacks.method import AttackMethod

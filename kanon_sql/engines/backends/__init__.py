@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.declared import DATABASES
 from kanon_sql.engines.backends.base import Backend
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.registers import DATABASES
 
 __all__ = ["BACKENDS", "Backend", "backend_named"]
 

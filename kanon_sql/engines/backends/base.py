@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from kanon_sql.declared import DATABASES
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Running, Scratch
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.registers import DATABASES
 from kanon_sql.sql import Dialect, Statement, called_names, refuse_called
 
 if TYPE_CHECKING:

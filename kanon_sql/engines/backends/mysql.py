@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found, backend
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
-from kanon_sql.engines.concealed import Concealed
 from kanon_sql.engines.error_redaction import without_values
+from kanon_sql.engines.hidden_tables import Concealed
 from kanon_sql.engines.session import NO_TABLE, TAG
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL, Statement, called_names, named_tables

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.files import read_hierarchy
 from kanon_sql.hierarchies.kind import Kind
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import Origin, redact_location
 from kanon_sql.spec.fields import FileName
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import MOST_DIGITS
 from kanon_sql.spec.checks import Fault, Faults, checked, chosen, items, number, plain_number, shaped
 from kanon_sql.sql import Relation, Sql, render

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.hierarchies.points import cell_label
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import Point
 from kanon_sql.spec.checks import checked
 from kanon_sql.sql import Relation, Sql, exact_text

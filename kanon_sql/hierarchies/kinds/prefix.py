@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec.checks import Faults, checked, integer, items, shaped
 from kanon_sql.sql import Sql, render
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind, clipped
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import names_release_year, redact_sql
 from kanon_sql.spec.checks import checked, items, text
 from kanon_sql.sql import Sql, level_expression

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.kind import Kind
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import format_table_name
 from kanon_sql.spec.fields import TableName
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.kind import Kind, clipped
+from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import Origin, label_text, sha256
 from kanon_sql.spec.checks import Check, Faults, Loc, checked, fail, kind
 

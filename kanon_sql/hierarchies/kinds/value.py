@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kanon_sql.declared import HIERARCHIES
 from kanon_sql.hierarchies.kind import Kind
+from kanon_sql.registers import HIERARCHIES
 
 __all__ = ["ValueHierarchy"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from kanon_sql.declared import PRIVACY_REQUIREMENTS
 from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.models.privacy.base import PrivacyModel
+from kanon_sql.registers import PRIVACY_REQUIREMENTS
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     MInvarianceRequirement,

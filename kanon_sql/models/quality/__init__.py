@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Attribute, Bounds, Counts, Measured, Metric, geometric_mean, normalized_share
+from kanon_sql.registers import QUALITY_METRICS
 from kanon_sql.spec import Spec
 
 __all__ = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.registers import QUALITY_METRICS
 
 __all__ = ["AverageClassSize"]
 

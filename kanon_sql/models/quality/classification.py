@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.registers import QUALITY_METRICS
 from kanon_sql.search import Node
 from kanon_sql.spec import Requirement, SearchOptions
 from kanon_sql.sql import Sql, render

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import log
 from typing import ClassVar
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Counts, Measured
+from kanon_sql.registers import QUALITY_METRICS
 from kanon_sql.search import Node
 from kanon_sql.sql import Sql, render
 

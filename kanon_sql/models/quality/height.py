@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Counts, Measured
+from kanon_sql.registers import QUALITY_METRICS
 
 __all__ = ["Height"]
 

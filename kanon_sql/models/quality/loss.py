@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.aggregate import PerColumn
 from kanon_sql.models.quality.base import Attribute, Counts, Measured, normalized_share
+from kanon_sql.registers import QUALITY_METRICS
 from kanon_sql.search import Node
 from kanon_sql.sql import Sql, render
 

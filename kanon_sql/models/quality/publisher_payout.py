@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import log
 from typing import ClassVar, Self
 
-from kanon_sql.declared import QUALITY_METRICS
 from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.registers import QUALITY_METRICS
 from kanon_sql.search import Node
 from kanon_sql.spec import Prices, SearchOptions
 from kanon_sql.sql import Sql, render

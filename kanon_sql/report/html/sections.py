@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from kanon_sql.declared import RECODINGS
+from kanon_sql.registers import RECODINGS
 from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words

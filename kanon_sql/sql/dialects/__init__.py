@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.declared import DIALECTS as DECLARED
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.registers import DIALECTS as DECLARED
 from kanon_sql.sql.dialects.base import Dialect
 
 __all__ = ["DIALECTS", "PORTABLE", "Dialect", "dialect_named"]

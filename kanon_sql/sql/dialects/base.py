@@ -10,8 +10,8 @@ from typing import ClassVar, Literal, TypeVar
 from sqlglot import exp
 from sqlglot.dialects.dialect import DialectType
 
-from kanon_sql.declared import DIALECTS
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.registers import DIALECTS
 from kanon_sql.sql.dialects.quoting import QUOTED, quoted_name, text_literal
 from kanon_sql.sql.python_deadline import checkpoint
 from kanon_sql.sql.run_marks import mark_text

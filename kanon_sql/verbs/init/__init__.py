@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kanon_sql.verbs.init.asked import Roles, columns_named, requirements_of
 from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.draft import Ask, init
 from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
 from kanon_sql.verbs.init.panel import followed, has_enough_values
 from kanon_sql.verbs.init.presets import PRESETS
 from kanon_sql.verbs.init.suggest import Suggestion
+from kanon_sql.verbs.init.user_columns import Roles, columns_named, requirements_of
 
 __all__ = [
     "PRESETS",

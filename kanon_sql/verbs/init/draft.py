@@ -16,7 +16,6 @@ from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import CsvFormat, Source, did_you_mean, format_table_name, is_csv, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.init.areas import large_areas
-from kanon_sql.verbs.init.asked import Roles, resolved, unit_of, with_roles
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.csv_values import doubtful_values
 from kanon_sql.verbs.init.interview import by_spread, columns_together, skeletons
@@ -34,6 +33,7 @@ from kanon_sql.verbs.init.suggest import (
     with_a_release,
 )
 from kanon_sql.verbs.init.text import Draft, K, as_yaml, lines_of
+from kanon_sql.verbs.init.user_columns import Roles, resolved, unit_of, with_roles
 
 __all__ = ["Answers", "Ask", "init"]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from kanon_sql.disclosure.risk import Combination
 from kanon_sql.spec import Source, format_table_name
-from kanon_sql.verbs.init.asked import Roles, requirements_of
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.interview import DISTINGUISHING, ColumnsTogether
 from kanon_sql.verbs.init.presets import Preset
 from kanon_sql.verbs.init.suggest import Panel, Role, Suggestion
+from kanon_sql.verbs.init.user_columns import Roles, requirements_of
 
 __all__ = ["Draft", "as_yaml", "lines_of"]
 

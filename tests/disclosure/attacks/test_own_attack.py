@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from kanon_sql import Spec, audit
 from kanon_sql.cli import app
-from kanon_sql.declared import names_written
 from kanon_sql.disclosure.attacks import (
     AN_EXTERNAL_TABLE,
     ATTACKS,
@@ -43,6 +42,7 @@ from kanon_sql.disclosure.attacks import (
     unregister,
 )
 from kanon_sql.errors import SpecError, TemplateError, UnsupportedError
+from kanon_sql.registers import names_written
 from kanon_sql.report.audit import audit_text
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import audit_schema

@@ -11,8 +11,8 @@ import pytest
 
 import kanon_sql
 from kanon_sql import Spec
-from kanon_sql.declared import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.models.quality import Counts, Measured, Metric
+from kanon_sql.registers import QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.report.json import result_schema
 from kanon_sql.search import STRATEGIES, Question, algorithm
 

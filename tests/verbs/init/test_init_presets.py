@@ -17,10 +17,10 @@ from kanon_sql.engines.base import Column, Engine, Kind
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
 from kanon_sql.testing import Subject
-from kanon_sql.verbs.init.asked import Roles, with_roles
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.presets import PRESETS, Known
 from kanon_sql.verbs.init.suggest import suggest
+from kanon_sql.verbs.init.user_columns import Roles, with_roles
 from tests.servers import subject_of
 from tests.support.drafts import metered
 

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec, need_parties
+from kanon_sql.cli.inputs import load_spec, need_parties
 from kanon_sql.cli.options import Key, SpecFile, Split, SplitOption
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["anonymize"]
 

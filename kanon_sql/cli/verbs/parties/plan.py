@@ -1,10 +1,10 @@
 """``parties plan``: the best generalization of a table that several databases hold."""
 
-from kanon_sql.cli.given import load_spec, need_parties
+from kanon_sql.cli.inputs import load_spec, need_parties
 from kanon_sql.cli.options import Key, SpecFile, Split, SplitOption
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["plan"]
 

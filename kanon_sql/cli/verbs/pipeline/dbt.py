@@ -7,9 +7,9 @@ import typer
 
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.options import LIMITS, SpecFile
+from kanon_sql.cli.outputs import print_found, print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_found, print_json
 from kanon_sql.errors import ExitCode
 
 __all__ = ["dbt"]

@@ -1,10 +1,10 @@
 """``pipeline estimate``: what reading the source would cost."""
 
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import SpecFile
+from kanon_sql.cli.outputs import print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_found
 
 __all__ = ["estimate"]
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import one_of
+from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_json
 from kanon_sql.errors import SpecError
 
 __all__ = ["schema"]

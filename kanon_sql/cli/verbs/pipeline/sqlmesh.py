@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from kanon_sql.cli.given import need_lasting
+from kanon_sql.cli.inputs import need_lasting
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["publish"]
 

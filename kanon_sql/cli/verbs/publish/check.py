@@ -1,10 +1,10 @@
 """``publish check``: whether published positions are those that the source gives now."""
 
-from kanon_sql.cli.given import load_cloak_spec
+from kanon_sql.cli.inputs import load_cloak_spec
 from kanon_sql.cli.options import FailOnWarning, SpecFile
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["check"]
 

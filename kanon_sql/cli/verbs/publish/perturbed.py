@@ -1,6 +1,6 @@
 """``publish perturbed``: publish rows whose values are changed on purpose."""
 
-from kanon_sql.cli.given import load_perturb_spec
+from kanon_sql.cli.inputs import load_perturb_spec
 from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session

@@ -1,6 +1,6 @@
 """``publish positions``: publish positions and times, each row as fine as k people together allow."""
 
-from kanon_sql.cli.given import load_cloak_spec
+from kanon_sql.cli.inputs import load_cloak_spec
 from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session

@@ -1,6 +1,6 @@
 """``publish table``: publish a table of counts or sums in which no sensitive cell can be worked out."""
 
-from kanon_sql.cli.given import load_table_spec
+from kanon_sql.cli.inputs import load_table_spec
 from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories, paths
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import SpecFile
+from kanon_sql.cli.outputs import exit_with, print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, print_found
 
 __all__ = ["certify"]
 

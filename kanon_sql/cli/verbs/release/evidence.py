@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec
+from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import (
     EvidenceFormat,
     External,
@@ -15,9 +15,9 @@ from kanon_sql.cli.options import (
     SpecFile,
     listed,
 )
+from kanon_sql.cli.outputs import exit_with
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with
 
 __all__ = ["evidence"]
 

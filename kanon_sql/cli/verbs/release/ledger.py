@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import need_database
+from kanon_sql.cli.inputs import need_database
+from kanon_sql.cli.outputs import print_found
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import print_found
 
 __all__ = ["ledger"]
 

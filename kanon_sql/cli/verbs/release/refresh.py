@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.given import load_spec, need_lasting
+from kanon_sql.cli.inputs import load_spec, need_lasting
 from kanon_sql.cli.options import FailOnWarning, Manifest, SpecFile
+from kanon_sql.cli.outputs import exit_with, manifest_path, print_result, write_manifest
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.cli.written import exit_with, manifest_path, print_result, write_manifest
 
 __all__ = ["refresh"]
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from kanon_sql.explore import shown
+from kanon_sql.explore import views
 from kanon_sql.explore.access import KEY, Access
 from kanon_sql.explore.visits import Settings, Visit, Visits
 from kanon_sql.explore.work import Job, Work
@@ -61,7 +61,7 @@ class Asking:
         """The answer if it comes soon, else how far it is."""
         await asyncio.to_thread(wait, [job.answer], WAIT_SECONDS)
         if not job.answer.done():
-            return HTMLResponse(shown.waiting(visit, job), 202)
+            return HTMLResponse(views.waiting(visit, job), 202)
         found = job.answer.result()
         if not job.counted:
             job.counted = True

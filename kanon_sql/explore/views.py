@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kanon_sql.declared import HIERARCHIES, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
     about,
@@ -23,6 +22,7 @@ from kanon_sql.explore.controls import (
 from kanon_sql.explore.trees import MOST_LABELS, Drawn, can_be_drawn
 from kanon_sql.explore.visits import Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
+from kanon_sql.registers import HIERARCHIES, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.report.certificate import certificate_facts, certificate_parts
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
 from kanon_sql.report.levels import level_cells

@@ -26,7 +26,7 @@ from kanon_sql.hierarchies import kind_of, with_top
 from kanon_sql.recode.cells import CellsRecoded, caps_of
 from kanon_sql.recode.kept_cuts import KEPT, recoded_by_cuts
 from kanon_sql.recode.partitions import Partitions, begin
-from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
+from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Mapped, Suppressed, described
 from kanon_sql.search import Node
 from kanon_sql.spec import QuasiIdentifier, Spec, sha256

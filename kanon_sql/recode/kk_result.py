@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from kanon_sql.evaluate import Examination, achieved_by, flagged_classes
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.bound import Bound, bound_of
-from kanon_sql.recode.recoded import Recoded, highest_levels
+from kanon_sql.recode.recoding_result import Recoded, highest_levels
 from kanon_sql.sql import Relation, render
 
 __all__ = ["KKRecoded"]
