@@ -166,7 +166,9 @@ def table_of(found: dict[str, Any]) -> Iterator[str]:
         for engine in ("duckdb", *others):
             cell = cells.get(engine)
             before = found["engines"].get(engine, {}).get(few, {}).get(name)
-            shown.append(shown_of(cell, before if few != many else None, None if engine == "duckdb" else base, engine))
+            shown.append(
+                parse_show(cell, before if few != many else None, None if engine == "duckdb" else base, engine)
+            )
             if cell is not None and ("refused" in cell or "error" in cell):
                 reasons.setdefault(cell.get("refused") or cell["error"], []).append(f"{name} ({engine})")
         yield f"| {name} | " + " | ".join(shown) + " |"
@@ -175,7 +177,7 @@ def table_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"- {', '.join(those)}: {reason}"
 
 
-def shown_of(cell: Found | None, before: Found | None, base: float | None, engine: str) -> str:
+def parse_show(cell: Found | None, before: Found | None, base: float | None, engine: str) -> str:
     """A figure, in bold where it is beyond what it may be."""
     if cell is None:
         return ""

@@ -24,7 +24,7 @@ __all__ = [
     "RECODINGS",
     "SEARCH_ALGORITHMS",
     "Register",
-    "names_written",
+    "declared_names",
 ]
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ def _modules(package: str) -> tuple[str, ...]:
     return tuple(sorted(module.name for module in iter_modules(import_module(package).__path__)))
 
 
-def names_written(package: str) -> list[str]:
+def declared_names(package: str) -> list[str]:
     """The names of what a package's files declare, read from their text.
 
     A shell that completes a word, and a help text, wait for nothing that the files import.

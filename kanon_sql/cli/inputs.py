@@ -31,9 +31,9 @@ __all__ = [
     "need_parties",
     "print_drafted",
     "refuse_no_draft",
-    "refuse_nothing_asked",
-    "roles_given",
-    "spec_given",
+    "refuse_no_task",
+    "roles_from_options",
+    "spec_from_options",
 ]
 
 MEMORY = ":memory:"
@@ -155,7 +155,7 @@ def by_column(option: str, texts: Sequence[str] | None) -> dict[str, Any]:
     return found
 
 
-def roles_given(
+def roles_from_options(
     run: Session,
     given: str,
     quasi_identifiers: Sequence[str] | None,
@@ -199,7 +199,7 @@ def roles_given(
     return {key: value for key, value in roles.items() if value is not None}
 
 
-def refuse_nothing_asked(roles: Mapping[str, Any]) -> None:
+def refuse_no_task(roles: Mapping[str, Any]) -> None:
     """Refuse to check a table for nothing.
 
     Raises:
@@ -218,7 +218,7 @@ def _names_a_spec(given: str) -> bool:
     return Path(given).suffix.lower() in (".yml", ".yaml")
 
 
-def spec_given(run: Session, given: str) -> Spec:
+def spec_from_options(run: Session, given: str) -> Spec:
     """The spec that was given.
 
     Args:
@@ -246,7 +246,7 @@ def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[
         engine: where the table is.
         verb: the one that needs it, for messages.
         table: its name, or a file.
-        roles: of its columns, of :func:`roles_given`.
+        roles: of its columns, of :func:`roles_from_options`.
 
     Raises:
         SpecError: there is no such table or column.

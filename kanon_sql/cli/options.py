@@ -55,10 +55,10 @@ __all__ = [
     "named",
     "numbers",
     "output_option",
+    "parse_show",
     "resource",
     "seconds_of",
     "settings_option",
-    "shown_of",
     "size_in_bytes",
     "unquoted",
 ]
@@ -192,7 +192,7 @@ def named(texts: Sequence[str] | None) -> list[str]:
     return [unquoted(item) for item in listed(texts)]
 
 
-def shown_of(show: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
+def parse_show(show: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
     """What ``--show`` asks for.
 
     Args:

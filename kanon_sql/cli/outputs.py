@@ -14,20 +14,20 @@ from kanon_sql.errors import ExitCode, SpecError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kanon_sql.cli.session import Asked, Session
+    from kanon_sql.cli.session import Session, SharedOptions
     from kanon_sql.verbs.result import Result
 
 __all__ = [
     "exit_with",
     "manifest_path",
     "output_of",
-    "print_found",
     "print_json",
+    "print_output",
     "print_result",
     "print_text",
+    "read_settings",
     "refuse_directory",
     "refuse_unshown",
-    "settings_given",
     "write_manifest",
     "write_output",
     "write_report",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
+def read_settings(asked: SharedOptions) -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
     """What ``--set`` and the file of settings say: of the connection, key -> values of the rest, and the keys set.
 
     A part of a list that has no key goes on with the values of the key before it.
@@ -88,7 +88,7 @@ def settings_given(asked: Asked) -> tuple[dict[str, Any], dict[str, list[str]], 
     return found, values, named
 
 
-def output_of(asked: Asked) -> tuple[str, Path | None, bool]:
+def output_of(asked: SharedOptions) -> tuple[str, Path | None, bool]:
     """The format, the file that ``--output`` names, and whether that is an HTML report.
 
     Raises:
@@ -178,7 +178,7 @@ def _write_private(path: Path, text: str, what: str) -> None:
 def print_result(run: Session, result: Result, **options: bool) -> None:
     """Print a result as text or as JSON, once the progress is off the terminal."""
     run.close()
-    print_found(run, result, **options)
+    print_output(run, result, **options)
 
 
 def write_result_report(run: Session, result: Result) -> None:
@@ -220,7 +220,7 @@ def write_manifest(path: Path, manifest: Any) -> None:
         ) from None
 
 
-def print_found(run: Session, found: Any, **named: Any) -> None:
+def print_output(run: Session, found: Any, **named: Any) -> None:
     """Print what a verb found as text or as JSON, as ``--format`` says.
 
     Args:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from kanon_sql.cli import options as shared
 from kanon_sql.cli.renamed_options import VERBS as MOVED
 from kanon_sql.cli.renamed_options import moved_option
-from kanon_sql.cli.session import Asked, session
+from kanon_sql.cli.session import SharedOptions, session
 from kanon_sql.version import __version__
 
 __all__ = ["GROUPS", "HEADINGS", "program", "verb"]
@@ -192,7 +192,7 @@ def verb(
             extras = {item: given.pop(item, default) for item, default in defaults.items()}
             verbose, quiet = extras["verbose"], extras["quiet"]
             with session(quiet=quiet, verbose=verbose, spec=given.get("spec_file")) as run:
-                asked = Asked(context, extras, settable, formats, product, reports)
+                asked = SharedOptions(context, extras, settable, formats, product, reports)
                 with run.takes(asked):
                     function(run, **given)
 

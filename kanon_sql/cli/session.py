@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kanon_sql.evaluate import Budget
     from kanon_sql.spec import Spec
 
-__all__ = ["INTERRUPTED", "TERMINATED", "Asked", "Session", "session"]
+__all__ = ["INTERRUPTED", "TERMINATED", "Session", "SharedOptions", "session"]
 
 INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended, by convention of the shell: 128 + SIGINT."""
@@ -47,7 +47,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
-class Asked:
+class SharedOptions:
     """What the options that verbs share say, as Typer read them.
 
     Attributes:
@@ -95,7 +95,7 @@ class Session:
         self.own: Mapping[str, list[str]] = {}
         self.timeout: float | None = None
         self._resources: dict[str, Any] = {}
-        self._asked: Asked | None = None
+        self._asked: SharedOptions | None = None
         self._set: frozenset[str] = frozenset()
         self._kept: StringIO | None = None  # of standard output, where --output names a file
         self.stage: str | None = None
@@ -116,13 +116,13 @@ class Session:
     # --- What the shared options say ---
 
     @contextmanager
-    def takes(self, asked: Asked) -> Iterator[None]:
+    def takes(self, asked: SharedOptions) -> Iterator[None]:
         """Take what the shared options say; at the end, write the file that ``--output`` names.
 
         Raises:
             SpecError: a setting is wrong, or the file cannot be written.
         """
-        from kanon_sql.cli.outputs import output_of, settings_given, write_output
+        from kanon_sql.cli.outputs import output_of, read_settings, write_output
 
         database = asked.arguments.get("database")
         if isinstance(database, str):
@@ -130,7 +130,7 @@ class Session:
         else:
             self.databases = database or ()
         self._asked = asked
-        self._resources, self.own, self._set = settings_given(asked)
+        self._resources, self.own, self._set = read_settings(asked)
         self.timeout = self._resources.pop("timeout", None)
         self.format, path, is_report = output_of(asked)
         if path is None or is_report:

@@ -18,7 +18,7 @@ from kanon_sql.errors import SpecError
 if TYPE_CHECKING:
     from kanon_sql.spec import Spec
 
-__all__ = ["STREAM", "kept_apart", "with_streams", "write_release"]
+__all__ = ["STREAM", "messages_on_stderr", "with_streams", "write_release"]
 
 STREAM = "-"
 
@@ -52,7 +52,7 @@ def with_streams(spec: Spec) -> Iterator[Spec]:
 
 
 @contextmanager
-def kept_apart(spec: Spec) -> Iterator[bool]:
+def messages_on_stderr(spec: Spec) -> Iterator[bool]:
     """Inside, what is printed goes to standard error where standard output is the release's. Yields whether it is."""
     release = spec.release_file
     if release is None or release.file != STREAM:

@@ -15,7 +15,7 @@ from kanon_sql.engines.connection import connect
 from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.lakes import LAKES
-from kanon_sql.engines.leftovers import Recorded, recorded, standing
+from kanon_sql.engines.leftovers import Recorded, leftover_state, recorded
 from kanon_sql.engines.object_kinds import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.private import private_file, write_private
 from kanon_sql.engines.settings import session_statements
@@ -52,6 +52,7 @@ __all__ = [
     "csv_fault",
     "database_kind",
     "holds_password",
+    "leftover_state",
     "now",
     "open_frames",
     "open_workspace",
@@ -60,7 +61,6 @@ __all__ = [
     "refuse_incomplete",
     "session_statements",
     "shown_kind",
-    "standing",
     "table_kind",
     "write_private",
 ]

@@ -112,13 +112,13 @@ class Capabilities:
             node to this many vectors.
         prefers_large_batches: a statement costs far more than a node in it, so that a node evaluated for nothing is
             cheaper than one more statement.
-        judges_apart: each node of a statement judges its own classes; elsewhere those of all nodes are judged together,
-            which saves plans, and has the engine group all classes once more.
+        judges_by_node: a statement judges the classes of each node by themselves; elsewhere those of all nodes
+            together, which saves plans, and has the engine group all classes once more.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
         together: scratch tables of the session that do not read each other are made, or dropped, by one statement.
-        knows_sizes: how many rows a table has is known without reading them.
+        has_row_counts: how many rows a table has is known without reading them.
     """
 
     transactional_ddl: bool
@@ -132,12 +132,12 @@ class Capabilities:
     branch_rows: int = 20_000
     set_rows: int = 0
     prefers_large_batches: bool = False
-    judges_apart: bool = False
+    judges_by_node: bool = False
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None
     together: bool = False
-    knows_sizes: bool = False
+    has_row_counts: bool = False
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""
@@ -395,7 +395,7 @@ class Engine(Protocol):
         """What reading a FROM form would cost, without reading it; None when the engine cannot tell."""
 
     @property
-    def knows_ended(self) -> bool:
+    def detects_ended_runs(self) -> bool:
         """Whether it can be known that a run of another process or connection lives no more."""
 
     def mark_alive(self, run_id: str) -> str | None:
@@ -416,10 +416,10 @@ class Engine(Protocol):
             held_by: the runs, and what :meth:`mark_alive` returned for each.
         """
 
-    def bury(self, run_id: str) -> None:
+    def remove_run_mark(self, run_id: str) -> None:
         """Remove what is left of the mark of a run that ended, once its tables are gone."""
 
-    def note_left(self, note: str) -> None:
+    def note_leftover(self, note: str) -> None:
         """Let results and errors of this run say what became of something that a killed run left."""
 
     def looks_into(self, record: tuple[str, ...]) -> bool:

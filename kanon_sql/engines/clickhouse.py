@@ -147,7 +147,7 @@ class ClickHouseEngine(SessionEngine):
     # --- Runs that live ---
 
     @property
-    def knows_ended(self) -> bool:  # type: ignore[override]
+    def detects_ended_runs(self) -> bool:  # type: ignore[override]
         """In chDB one process alone has the directory open; a server has no lock that ends with a client."""
         return self._path is not None
 

@@ -51,7 +51,7 @@ class DryEngine:
     read_notes: tuple[str, ...] = ()
     ephemeral = False
     read_only = False
-    knows_ended = False
+    detects_ended_runs = False
 
     def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
         self.dialect = dialect_named(dialect)
@@ -218,10 +218,10 @@ class DryEngine:
         """Nothing is known."""
         return frozenset()
 
-    def bury(self, run_id: str) -> None:
+    def remove_run_mark(self, run_id: str) -> None:
         """Nothing was marked."""
 
-    def note_left(self, note: str) -> None:
+    def note_leftover(self, note: str) -> None:
         """Nothing was removed."""
 
     def looks_into(self, record: tuple[str, ...]) -> bool:

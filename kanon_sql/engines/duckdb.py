@@ -40,7 +40,7 @@ CAPABILITIES = Capabilities(
     branches=2,
     quick_vectors=50_000,
     row_id="rowid",
-    knows_sizes=True,
+    has_row_counts=True,
 )
 
 _SETTINGS = {
@@ -189,7 +189,7 @@ class DuckDBEngine(SessionEngine):
     dialect = dialect_named("duckdb")
     shows_views = True
     looks_first = False  # listing all functions takes as long as a small run
-    knows_ended = True
+    detects_ended_runs = True
     effects = frozenset(
         {"checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling", "force_checkpoint"}
         | {"gen_random_uuid", "nextval", "query", "random", "setseed", "setval", "sleep_ms", "truncate_duckdb_logs"}

@@ -20,7 +20,7 @@ from kanon_sql.sql import Relation
 if TYPE_CHECKING:
     from kanon_sql.engines.workspace import Workspace
 
-__all__ = ["Recorded", "recorded", "remove_left", "standing"]
+__all__ = ["Recorded", "leftover_state", "recorded", "remove_recorded"]
 
 MAX_OBJECTS = 10_000
 """More records than this are an error: no real series of crashes leaves as many."""
@@ -70,7 +70,7 @@ def recorded(workspace: Workspace, among: Relation) -> list[Recorded]:
     return found
 
 
-def standing(engine: Engine, item: Recorded) -> Literal["left over", "already gone", "not ours: kept"]:
+def leftover_state(engine: Engine, item: Recorded) -> Literal["left over", "already gone", "not ours: kept"]:
     """Whether a recorded table is there, and has such a name as only our scratch tables have."""
     parts = item.parts
     if parts is None:
@@ -81,7 +81,7 @@ def standing(engine: Engine, item: Recorded) -> Literal["left over", "already go
     return "already gone" if kind is None else "left over"
 
 
-def remove_left(workspace: Workspace, among: Relation) -> None:
+def remove_recorded(workspace: Workspace, among: Relation) -> None:
     """Drop the recorded tables of runs that live no more, and let the results and errors of this run say so.
 
     An earlier release that was set aside stays: ``clean`` may have to give it its name back.
@@ -91,7 +91,7 @@ def remove_left(workspace: Workspace, among: Relation) -> None:
         among: the record, which is there.
     """
     engine = workspace.engine
-    if not engine.knows_ended:
+    if not engine.detects_ended_runs:
         return
     found: list[tuple[Recorded, str, Relation]] = []
     ended: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ def remove_left(workspace: Workspace, among: Relation) -> None:
             if item.run_id != run_id:
                 continue
             try:
-                state = standing(engine, item)
+                state = leftover_state(engine, item)
                 if state == "not ours: kept":
                     continue
                 if state == "left over":
@@ -121,12 +121,12 @@ def remove_left(workspace: Workspace, among: Relation) -> None:
             except DatabaseError:  # it is another user's, or another run removes it at this moment
                 left += 1
         if not left:
-            engine.bury(run_id)
+            engine.remove_run_mark(run_id)
         stay += left
     if removed:
-        engine.note_left(f"removed {_tables(removed)} that an interrupted run had left")
+        engine.note_leftover(f"removed {_tables(removed)} that an interrupted run had left")
     if stay:
-        engine.note_left(
+        engine.note_leftover(
             f"could not drop {_tables(stay)} that an interrupted run had left and that may hold values of its "
             "source; run kanon-sql clean --yes as a user who may drop them"
         )

@@ -25,7 +25,7 @@ from kanon_sql.sql import Read, Statement, parsed, reads_of, ties_of, unstable_p
 if TYPE_CHECKING:
     from kanon_sql.engines.session import SessionEngine
 
-__all__ = ["LookedAt", "Stored"]
+__all__ = ["ReadInspector", "Stored"]
 
 _DELETED = frozenset(
     "deleted isdeleted wasdeleted softdeleted deletedflag deletedat deletedon deleteddate deletedtime deletiondate "
@@ -65,7 +65,7 @@ class Stored:
 
 
 @dataclass
-class LookedAt:
+class ReadInspector:
     """Looks at what a connection reads, and remembers it for as long as a run lasts.
 
     Args:

@@ -265,9 +265,9 @@ class RelationalEngine(SessionEngine):
             return self.backend.changing_calls(self, parts, text)
 
     @property
-    def knows_ended(self) -> bool:  # type: ignore[override]
+    def detects_ended_runs(self) -> bool:  # type: ignore[override]
         """Whether it can be known that a run of another process or connection lives no more."""
-        return self.backend.knows_ended
+        return self.backend.detects_ended_runs
 
     def _hold(self, run_id: str) -> str | None:
         return self.backend.hold(self, run_id)
@@ -279,7 +279,7 @@ class RelationalEngine(SessionEngine):
         return self.backend.ended(self, held_by)
 
     def _bury(self, run_id: str) -> None:
-        self.backend.bury(run_id)
+        self.backend.remove_run_mark(run_id)
 
     def _file(self, path: str, csv: CsvFormat | None) -> str:
         raise UnsupportedError(

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch
-from kanon_sql.engines.reads import LookedAt, Stored
+from kanon_sql.engines.reads import ReadInspector, Stored
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
 from kanon_sql.interrupts import ends_in_order
 from kanon_sql.sql import Dialect, Statement, called_names, looking_at, marked_run, refuse_called, single_query
@@ -81,7 +81,7 @@ class SessionEngine(ABC):
     """Table functions, in small letters, that may read tables whose rows are merged later."""
     repeatable_samples: Literal["none", "seeded", "all"] = "none"
     """Which samples of a table that does not change have the same rows each time."""
-    knows_ended = False
+    detects_ended_runs = False
     """It can be known that a run of another process or connection lives no more."""
 
     def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
@@ -94,7 +94,7 @@ class SessionEngine(ABC):
         """Name or path of a table that has versions -> the one that is read, for as long as a run lasts."""
         self._deadline = Deadline(None)
         self.on_wait: Callable[[str | None], None] | None = None
-        self._looked_at = LookedAt(self)
+        self._looked_at = ReadInspector(self)
         self._removed: list[str] = []
         self._left: list[str] = []
         self._looked_into: set[tuple[str, ...]] = set()
@@ -287,7 +287,7 @@ class SessionEngine(ABC):
             runs = "a run that was" if directories == 1 else f"{directories} runs that were"
             self._removed.append(f"removed what {runs} killed had left on the disk")
 
-    def note_left(self, note: str) -> None:
+    def note_leftover(self, note: str) -> None:
         """Let results and errors of this run say what became of something that a killed run left."""
         self._left.append(note)
 
@@ -318,7 +318,7 @@ class SessionEngine(ABC):
             with self._guard("catalog"):
                 self._let_go(run_id, held_by)
 
-    def bury(self, run_id: str) -> None:
+    def remove_run_mark(self, run_id: str) -> None:
         """Remove what is left of the mark of a run that ended, once its tables are gone."""
         if not _is_here(run_id):
             self._bury(run_id)
@@ -453,7 +453,7 @@ class SessionEngine(ABC):
         """A fresh meter, a fresh run id and a time limit for everything inside; SIGTERM ends it in order."""
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
-        self._looked_at, looked_at = LookedAt(self), self._looked_at
+        self._looked_at, looked_at = ReadInspector(self), self._looked_at
         self._left, left = [], self._left
         self._looked_into, looked_into = set(), self._looked_into
         try:

@@ -21,7 +21,7 @@ from typing import Any
 
 from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
 from kanon_sql.engines.inline import InlineTables
-from kanon_sql.engines.leftovers import HELD_BY, remove_left
+from kanon_sql.engines.leftovers import HELD_BY, remove_recorded
 from kanon_sql.engines.stage import Reporter, Stage, silent
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
@@ -322,14 +322,14 @@ class Workspace:
         self.execute("engines/scratch/forget", table=among, object_name=json.dumps(relation.parts))
         self._standing.pop(relation.parts, None)
 
-    def remove_left(self, among: Relation) -> None:
+    def remove_recorded(self, among: Relation) -> None:
         """Drop what runs that live no more have left, once in a run for each record; see :mod:`.left_over`.
 
         Args:
             among: the record, which is there. Outside of a transaction, which a refusal would end.
         """
         if self.engine.looks_into(among.parts):
-            remove_left(self, among)
+            remove_recorded(self, among)
 
     def remove_leftovers(self, release: tuple[str, ...]) -> None:
         """Drop what killed runs left beside a release, and in the scratch schema, before anything else is done.
@@ -340,12 +340,12 @@ class Workspace:
         Raises:
             SpecError: what has the name of a record is not to be trusted.
         """
-        if not self.engine.knows_ended:
+        if not self.engine.detects_ended_runs:
             return
         scratch = [self._record_table] if self.mode == "schema" else []
         for record in (Relation((*release[:-1], SCRATCH_TABLE)), *scratch):
             if self.engine.shared(record.parts):
-                self.remove_left(record)
+                self.remove_recorded(record)
 
     @contextmanager
     def lasting(self, report: Reporter | None) -> Iterator[None]:
@@ -415,7 +415,7 @@ class Workspace:
         if not self._recorded:
             self.engine.refuse_readers(self.engine.scratch.schema)
             self.create_shared("engines/scratch/create_record", self._record_table)
-            self.remove_left(self._record_table)
+            self.remove_recorded(self._record_table)
         self._recorded.add(self.run_id)
         self.record(next(item for item in self._tables if self.quoted(item) == quoted), self._record_table)
 

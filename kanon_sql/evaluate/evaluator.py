@@ -18,7 +18,7 @@ from kanon_sql.evaluate.examination import Examination, achieved_context, read_e
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup_sets import RolledUp
-from kanon_sql.evaluate.single_node import Alone
+from kanon_sql.evaluate.single_node import SingleNode
 from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel
@@ -100,7 +100,7 @@ class Evaluator:
         self._first = self._coverings.first
         self._reads_before = self._first.reads
         self._suppressed: dict[Node, Relation] = {}
-        self._alone = Alone(
+        self._alone = SingleNode(
             workspace,
             self.statements,
             self._coverings,

@@ -25,7 +25,7 @@ from kanon_sql.models import Metric, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.sql import Sql, Statement, identifier, literal, render, slot, sql_list
 
-__all__ = ["Asked", "NodeStatements"]
+__all__ = ["NodeQuery", "NodeStatements"]
 
 TOGETHER = 4
 """Fewer nodes than this are never made rows."""
@@ -35,7 +35,7 @@ FEW_VECTORS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class NodeQuery:
     """A statement about nodes.
 
     Attributes:
@@ -70,7 +70,7 @@ class NodeStatements:
 
     # --- Questions ---
 
-    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
+    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> NodeQuery:
         """One statement about some nodes; its rows are read by :meth:`NodeRow.of`.
 
         Args:
@@ -84,8 +84,8 @@ class NodeStatements:
             return asked
         return replace(asked, statement=replace(asked.statement, sql=f"{asked.statement.sql}\n{few_groups}"))
 
-    def _asked(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
-        apart = self._workspace.capabilities.judges_apart
+    def _asked(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> NodeQuery:
+        apart = self._workspace.capabilities.judges_by_node
         if len(nodes) > 1 and not apart and (metric is None or metric.carries is None):
             return self._judged_together(nodes, coverings, metric)
         reads = [(coverings.best(node), 1) for node in nodes.values()]
@@ -93,9 +93,9 @@ class NodeStatements:
             self.one("evaluate/node", node, covering, metric, {"node": str(number)})
             for (number, node), (covering, _) in zip(nodes.items(), reads, strict=True)
         ]
-        return Asked(self._workspace.compiler.union(branches), reads)
+        return NodeQuery(self._workspace.compiler.union(branches), reads)
 
-    def _judged_together(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
+    def _judged_together(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> NodeQuery:
         """One statement that judges the classes of all nodes together; short, since planning takes its time."""
         compiler = self._workspace.compiler
         capabilities = self._workspace.capabilities
@@ -115,7 +115,7 @@ class NodeStatements:
             lambda: {"grouped": True, **self._aggregates([], metric)},
         )
         statement = compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
-        return Asked(statement, reads)
+        return NodeQuery(statement, reads)
 
     def one(
         self,

@@ -20,7 +20,7 @@ from kanon_sql.evaluate.partitions.evaluator import Partitions, cut_obstacles
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
-from kanon_sql.frequency import FrequencySets, KeptSets, Prepared, prepared
+from kanon_sql.frequency import FrequencySets, Prepared, SetCache, prepared
 from kanon_sql.models import PrivacyModel, metric_for, models_of
 from kanon_sql.search import (
     MAX_NODES,
@@ -51,7 +51,7 @@ def searched(
     *,
     explain: bool = False,
     all_minimal: bool = False,
-    kept: KeptSets | None = None,
+    kept: SetCache | None = None,
 ) -> Iterator[NothingToSearch | NothingFound | Chosen]:
     """Build the frequency sets, run the search, and keep the workspace open for what follows.
 

@@ -12,7 +12,7 @@ from kanon_sql.evaluate.rollup import Coverings
 from kanon_sql.models import Metric
 from kanon_sql.search import Node
 
-__all__ = ["Alone"]
+__all__ = ["SingleNode"]
 
 
 class Complete(Protocol):
@@ -22,7 +22,7 @@ class Complete(Protocol):
         """Stop where there is one."""
 
 
-class Alone:
+class SingleNode:
     """Answers by node and the shape of a metric.
 
     Args:

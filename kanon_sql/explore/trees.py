@@ -17,7 +17,7 @@ from kanon_sql.explore.work import Tools
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.verbs.result import Cost
 
-__all__ = ["MOST_LABELS", "Drawn", "Taken", "can_be_drawn", "tree_of_rows", "tree_of_spec", "tree_of_table"]
+__all__ = ["MOST_LABELS", "Drawn", "TableTree", "can_be_drawn", "tree_of_rows", "tree_of_spec", "tree_of_table"]
 
 MOST_LABELS = 400
 """A tree with more is not drawn: no user would move this many by hand."""
@@ -48,7 +48,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Taken:
+class TableTree:
     """A tree out of the values of the table, and what it took."""
 
     drawn: Drawn
@@ -78,7 +78,7 @@ def _written(item: QuasiIdentifier) -> Mapping[str, Any]:
     return found
 
 
-def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], Taken]:
+def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], TableTree]:
     """The values of the table under the labels that the hierarchy gives them; those that it lacks are outermost.
 
     Raises:
@@ -88,15 +88,15 @@ def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], Taken]:
 
     index, item = _item(spec, name)
 
-    def ask(tools: Tools) -> Taken:
+    def ask(tools: Tools) -> TableTree:
         found = hierarchy(tools.engine, spec, [name], reveal=MOST_LABELS + 1, report=tools.report)
         (own,) = found.hierarchies
         if own.values > MOST_LABELS:
-            return Taken(Drawn(index, name, item.hierarchy.name, (), labels=own.values), found.cost)
+            return TableTree(Drawn(index, name, item.hierarchy.name, (), labels=own.values), found.cost)
         rows = [labels[:-1] if labels[-1] == "*" else labels for labels, _ in own.examples]
         tree = tree_of_rows([*rows, *((value,) for value in own.missing_values)])
         top = list(_written(item)) == ["*"]
-        return Taken(_drawn(index, name, item.hierarchy.name, tree, top=top), found.cost)
+        return TableTree(_drawn(index, name, item.hierarchy.name, tree, top=top), found.cost)
 
     return ask
 

@@ -19,7 +19,7 @@ from typing import Any
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import DatabaseError, KanonError
 from kanon_sql.evaluate import Budget
-from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency import SetCache
 
 __all__ = ["Job", "Metered", "Stopped", "Tools", "Work"]
 
@@ -55,7 +55,7 @@ class Tools:
     """
 
     engine: Engine
-    kept: KeptSets
+    kept: SetCache
     budget: Budget
     report: Reporter
 
@@ -121,7 +121,7 @@ class Work:
         self._asked: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._engine: Engine | None = None
         self._open = ExitStack()
-        self._kept: dict[str, KeptSets] = {}
+        self._kept: dict[str, SetCache] = {}
         self._current: Job | None = None
         self._thread = threading.Thread(target=self._run, name="kanon-sql-explore", daemon=True)
         self._thread.start()
@@ -187,7 +187,7 @@ class Work:
             self._engine = self._open.enter_context(self._connect())
             self._open.enter_context(self._engine.run(Deadline(None)))
         if job.visit not in self._kept:
-            self._kept[job.visit] = KeptSets(self._engine, remembers=True)
+            self._kept[job.visit] = SetCache(self._engine, remembers=True)
         budget = Budget(interrupted=job.stopped.is_set, handling=job.search)
         return Tools(self._engine, self._kept[job.visit], budget, job.progress)
 

@@ -14,8 +14,8 @@ from kanon_sql.frequency.marginals import count_attributes, label_numbers
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
 from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import notes_on_models, populations_of
-from kanon_sql.frequency.population_classes import Matched, match_populations
-from kanon_sql.frequency.prepared import KeptSets, Prepared, Remembered, prepared
+from kanon_sql.frequency.population_classes import PopulationClasses, match_populations
+from kanon_sql.frequency.prepared import Prepared, Remembered, SetCache, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, holds_all
 from kanon_sql.frequency.source import (
@@ -37,12 +37,12 @@ __all__ = [
     "DRAWN_FROM",
     "Counting",
     "FrequencySets",
-    "KeptSets",
     "LabelSizes",
-    "Matched",
     "OpenTable",
+    "PopulationClasses",
     "Prepared",
     "Remembered",
+    "SetCache",
     "Side",
     "ValueFacts",
     "build_frequency_sets",

@@ -23,11 +23,11 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation, Sql, render
 
-__all__ = ["Matched", "match_populations"]
+__all__ = ["PopulationClasses", "match_populations"]
 
 
 @dataclass(frozen=True)
-class Matched:
+class PopulationClasses:
     """The population by the classes of a table.
 
     Attributes:
@@ -65,7 +65,7 @@ def match_populations(
     models: Sequence[PrivacyModel],
     *,
     raw: bool,
-) -> dict[str, Matched]:
+) -> dict[str, PopulationClasses]:
     """Which persons of the populations that models compare with each class of a table stands for.
 
     Args:
@@ -127,7 +127,7 @@ def match_populations(
         missed = None
         if present:
             missed = _missed(workspace, present, f"matches{index}", keys, vectors[frame], classes, meanings)
-        found[frame] = Matched(form, missed)
+        found[frame] = PopulationClasses(form, missed)
     return found
 
 

@@ -23,9 +23,9 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
 __all__ = [
-    "KeptSets",
     "Prepared",
     "Remembered",
+    "SetCache",
     "prepared",
 ]
 
@@ -110,7 +110,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report:
         yield Prepared(workspace, columns, _measured(models, sets), sets)
 
 
-class KeptSets:
+class SetCache:
     """Frequency sets that outlive a search, for the next one that asks for the same; a context manager.
 
     Args:

@@ -17,7 +17,7 @@ from kanon_sql.hierarchies.files import TOP
 from kanon_sql.hierarchies.kind import kind_of
 from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
-from kanon_sql.hierarchies.row_hierarchies import GivenRows, Site, loaded_rows, rows_of, split_labels
+from kanon_sql.hierarchies.row_hierarchies import RowHierarchy, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
@@ -209,7 +209,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence
     )
 
 
-def _from_rows(workspace: Workspace, site: Site, raw: Relation, rows: GivenRows) -> BuiltTable:
+def _from_rows(workspace: Workspace, site: Site, raw: Relation, rows: RowHierarchy) -> BuiltTable:
     text = value_text(site.column, Sql("found.value"))
     table = workspace.table(f"lookup{site.suffix}")
     compiler = workspace.compiler

@@ -14,7 +14,7 @@ from kanon_sql.hierarchies.rules import value_text
 from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql
 
-__all__ = ["GivenRows", "Site", "loaded_rows", "rows_of", "split_labels"]
+__all__ = ["RowHierarchy", "Site", "loaded_rows", "rows_of", "split_labels"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class GivenRows:
+class RowHierarchy:
     """A hierarchy given as rows.
 
     Attributes:
@@ -66,7 +66,7 @@ class GivenRows:
     given: Sequence[Sequence[str]] | None = None
 
 
-def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> dict[int, GivenRows]:
+def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> dict[int, RowHierarchy]:
     """The rows of files and trees, loaded: by the number of their site.
 
     Raises:
@@ -81,11 +81,11 @@ def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> di
             given = with_top(rows)
             domain = workspace.table(f"domain{site.suffix}")
             workspace.load(domain, [f"l{level}" for level, _ in enumerate(given[0])], given)
-            loaded[site.index] = GivenRows(domain, len(given[0]), given[0][-1], len(given), (), given)
+            loaded[site.index] = RowHierarchy(domain, len(given[0]), given[0][-1], len(given), (), given)
     return loaded
 
 
-def rows_of(workspace: Workspace, spec: Origin, site: Site, raw: Relation, loaded: GivenRows | None) -> GivenRows:
+def rows_of(workspace: Workspace, spec: Origin, site: Site, raw: Relation, loaded: RowHierarchy | None) -> RowHierarchy:
     """A hierarchy given as rows, of which every value has one.
 
     Args:
@@ -105,7 +105,7 @@ def rows_of(workspace: Workspace, spec: Origin, site: Site, raw: Relation, loade
     return replace(rows, domain=domain, count=count, given=None)
 
 
-def _copy_table(workspace: Workspace, site: Site) -> GivenRows:
+def _copy_table(workspace: Workspace, site: Site) -> RowHierarchy:
     """Copy a hierarchy table as text.
 
     Raises:
@@ -127,8 +127,8 @@ def _copy_table(workspace: Workspace, site: Site) -> GivenRows:
     if problems:
         raise HierarchyError(problems)
     if tops == 1 and len(names) > 1:
-        return GivenRows(domain, len(names), str(top), int(rows), names)
-    return GivenRows(domain, len(names) + 1, TOP, int(rows), names)
+        return RowHierarchy(domain, len(names), str(top), int(rows), names)
+    return RowHierarchy(domain, len(names) + 1, TOP, int(rows), names)
 
 
 def split_labels(rows: Sequence[Sequence[str]]) -> dict[int, int]:

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from kanon_sql.engines import CONNECTIONS, TABLES, Engine, connect, connection_kind, shown_kind, table_kind
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.objects.tables import given_tables
+from kanon_sql.objects.tables import program_tables
 
 __all__ = ["accepts_objects"]
 
@@ -42,7 +42,7 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
         bound = parameters.bind(*args, **kwargs)
         with ExitStack() as stack:
             if table_kind(given) is not None:
-                tables = stack.enter_context(given_tables(verb.__name__, given, bound.arguments))
+                tables = stack.enter_context(program_tables(verb.__name__, given, bound.arguments))
                 bound.arguments.update(tables.arguments)
                 return tables.finished(verb(*bound.args, **bound.kwargs))
             if connection_kind(given) is not None:

@@ -23,7 +23,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.release_tables import Released
 from kanon_sql.spec import NO_SOURCE, Source, Spec, format_table_name
 
-__all__ = ["GivenTables", "given_tables"]
+__all__ = ["ProgramTables", "program_tables"]
 
 SOURCE, RELEASE = "source", "release"
 """What the source is called in a database of its own, and its release where the spec does not name one."""
@@ -51,7 +51,7 @@ class _Place(Protocol):
 
 
 @dataclass
-class GivenTables:
+class ProgramTables:
     """What a verb gets in the place of tables.
 
     Attributes:
@@ -77,7 +77,7 @@ class GivenTables:
 
 
 @contextmanager
-def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterator[GivenTables]:
+def program_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterator[ProgramTables]:
     """What stands for the tables of a call while it lasts.
 
     Args:
@@ -96,7 +96,7 @@ def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterato
             "kanon_sql.connect returns or a connection, and name the new rows by inserted"
         )
     with _place(given) as place:
-        tables = GivenTables(verb, place, {"engine": place.engine})
+        tables = ProgramTables(verb, place, {"engine": place.engine})
         checked = verb == "check" and arguments.get("table") is None
         if verb == "audit" and arguments.get("table") is None:
             raise SpecError(

@@ -19,7 +19,7 @@ from kanon_sql.parties.exchange import Transcript, fresh_key
 from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
 from kanon_sql.parties.refusals import demands_of, party_obstacles, refuse_float_values, refuse_other_columns
 from kanon_sql.parties.site import Site
-from kanon_sql.release import Choice, Written, publish, written_release
+from kanon_sql.release import Choice, WrittenTable, publish, staged_release
 from kanon_sql.search import Node, Outcome, search
 from kanon_sql.spec import KAnonymityRequirement, Spec, Suppression
 from kanon_sql.sql import Relation
@@ -38,7 +38,7 @@ class Part:
     """
 
     site: Site
-    written: Written
+    written: WrittenTable
     rows: Mapping[str, int]
 
 
@@ -81,7 +81,7 @@ class Horizontal:
                 demands = self.evaluator.demands
                 own = {token: rows for token, rows in sent.items() if not self.classes.satisfies(token, demands)}
                 choice = _choice(self.spec, site, node, classes, own)
-                written = opened.enter_context(written_release(site.workspace, choice))
+                written = opened.enter_context(staged_release(site.workspace, choice))
                 suppressed = choice.suppressed_rows
                 rows = {"source": site.sets.rows, "released": written.rows, "suppressed": suppressed}
                 parts.append(Part(site, written, rows))

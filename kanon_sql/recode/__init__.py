@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoding_result import Recoded, RecodingSummary
+from kanon_sql.recode.recoding_result import RecodingResult, RecodingSummary
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import applied, recoded, recoding_obstacles
 
 if TYPE_CHECKING:
-    from kanon_sql.recode.cells import CellsRecoded
+    from kanon_sql.recode.cells import CellsResult
     from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
-    from kanon_sql.recode.kept_recoding import Kept, hierarchies_of
+    from kanon_sql.recode.kept_recoding import KeptRecoding, hierarchies_of
 
 __all__ = [
-    "CellsRecoded",
+    "CellsResult",
     "InvariantClasses",
-    "Kept",
+    "KeptRecoding",
     "Mapped",
     "NoInvariantClasses",
     "Past",
     "Path",
-    "Recoded",
+    "RecodingResult",
     "RecodingSummary",
     "applied",
     "hierarchies_of",
@@ -38,9 +38,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "CellsRecoded": "cells",
+    "CellsResult": "cells",
     "InvariantClasses": "invariant",
-    "Kept": "kept_recoding",
+    "KeptRecoding": "kept_recoding",
     "NoInvariantClasses": "invariant",
     "Past": "invariant",
     "hierarchies_of": "kept_recoding",

@@ -20,7 +20,7 @@ from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, Tried
 from kanon_sql.recode.release import mapped
 from kanon_sql.recode.trees import Part, Tree
 from kanon_sql.search import Stopped
@@ -93,7 +93,7 @@ def approximated(
     divided: Callable[[Vectors], Sequence[Part]],
     *,
     cells: bool,
-) -> NothingRecoded | Recoded:
+) -> NoRecoding | RecodingResult:
     """Release the rows in the parts that a method gives them.
 
     Args:
@@ -114,13 +114,13 @@ def approximated(
     sets = given.sets
     infeasible = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
     if infeasible is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, infeasible)
+        return NoRecoding(spec, given, infeasible)
     given.workspace.report(f"recoding: {spec.recoding.method}", None)
     levels = [_levels(lookup.quasi_identifier.minimum_level, lookup.height, cells) for lookup in sets.lookups]
     tops = tuple(own[-1] for own in levels)
     state = begin(given.workspace, sets, given.models, tops, levels)
     if state.violating_rows:
-        return NothingRecoded(spec, given, "all rows together are fewer than k")
+        return NoRecoding(spec, given, "all rows together are fewer than k")
     vectors, stopped = Vectors(state, state.judge.least_size, cells), None
     try:
         with budget.limits(given.workspace.engine):
@@ -130,7 +130,7 @@ def approximated(
     except Stopped as reason:
         stopped = str(reason)
     released = mapped(state, slices=stopped is None)
-    found = Recoded(spec, given, released, state.judge, state.rounds, 0, stopped, _TOP, 0)
+    found = RecodingResult(spec, given, released, state.judge, state.rounds, 0, stopped, _TOP, 0)
     return replace(found, tried={_TOP: Tried(found.mean_loss, found.rounds, 0)})
 
 

@@ -22,14 +22,14 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import Attempt
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.partitions import Partitions, begin, peel
-from kanon_sql.recode.recoding_result import Recoded, RecodingSummary, SuppressedCells, Tried, highest_levels
+from kanon_sql.recode.recoding_result import RecodingResult, RecodingSummary, SuppressedCells, Tried, highest_levels
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
 from kanon_sql.spec import Fault, Spec, quote, recoding
 
-__all__ = ["MOST_TRIED", "CellsRecoded", "caps_of", "recoded_in_cells"]
+__all__ = ["MOST_TRIED", "CellsResult", "caps_of", "recoded_in_cells"]
 
 MOST_TRIED = 64
 """How often the rows are divided at most, to compare nodes."""
@@ -42,7 +42,7 @@ FULL_DOMAIN, NODE, SWEEP = "full_domain", "node", "sweep"
 
 
 @dataclass(frozen=True)
-class CellsRecoded(Recoded):
+class CellsResult(RecodingResult):
     """A node, and what is suppressed at it.
 
     Attributes:
@@ -96,7 +96,9 @@ def _faults(spec: Spec) -> Iterator[Fault]:
         "was not found to lose less than the full-domain optimum with its rows suppressed: that is taken instead"
     ),
 )
-def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+def recoded_in_cells(
+    given: Prepared, spec: Spec, budget: Budget
+) -> NothingToSearch | NothingFound | Chosen | RecodingResult:
     """Look for the node at which least is lost with single cells suppressed.
 
     Args:
@@ -148,7 +150,7 @@ class _Suppressing:
     divided: int = 0
     node: Node | None = None
 
-    def run(self, start: Node, budget: Budget) -> CellsRecoded | None:
+    def run(self, start: Node, budget: Budget) -> CellsResult | None:
         """Go from node to node as long as less is lost, then also sweep at the last one.
 
         Args:
@@ -256,7 +258,7 @@ class _Suppressing:
         below = self.given.sets.codes.widest[index]
         return level >= len(below) or (below[level].labels <= 1 and not self.given.sets.lookups[index].has_nulls)
 
-    def _made(self, node: Node, attempt: Attempt) -> CellsRecoded:
+    def _made(self, node: Node, attempt: Attempt) -> CellsResult:
         """An attempt, with the cells that it suppresses."""
         mapped = attempt.mapped
         cells = [
@@ -264,7 +266,7 @@ class _Suppressing:
             for column, path, most in zip(mapped.columns, mapped.paths, self._caps, strict=True)
         ]
         mapped = replace(mapped, suppressed=cells)
-        return CellsRecoded(
+        return CellsResult(
             self.spec,
             self.given,
             mapped,

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults, tree_of
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult
 from kanon_sql.recode.trees import Part, largest, parts_of
 from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation
@@ -56,7 +56,7 @@ def factor(k: int) -> float:
     not_kept=NOT_KEPT,
     parts_rows=True,
 )
-def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding | RecodingResult:
     """Recode by a greedy cover.
 
     Args:

@@ -31,7 +31,7 @@ from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults, tree_of
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult
 from kanon_sql.recode.trees import Part, parts_of
 from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation
@@ -59,7 +59,7 @@ def most_statements(k: int, light: int) -> int:
     parts_rows=True,
     lowest_labels=True,
 )
-def recoded_by_forest(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+def recoded_by_forest(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding | RecodingResult:
     """Recode by a forest of nearest vectors.
 
     Args:

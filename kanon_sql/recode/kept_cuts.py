@@ -21,7 +21,7 @@ from kanon_sql.recode.microaggregation import Microaggregated, aggregated, open_
 from kanon_sql.recode.numbers import numbers_of, squares_lost, units_of
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, highest_levels
 from kanon_sql.recode.release import Mapped, mapped
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
@@ -34,7 +34,7 @@ KEPT = "kept"
 
 def recoded_by_cuts(
     given: Prepared, spec: Spec, shown: str, table: Relation, learned: Sequence[str], orders: Mapping[str, str]
-) -> NothingRecoded | Recoded:
+) -> NoRecoding | RecodingResult:
     """Divide rows by cuts that were kept.
 
     Args:
@@ -56,7 +56,7 @@ def recoded_by_cuts(
     """
     nulls = too_many_nulls(given.sets, spec.suppression.most(given.sets.rows))
     if nulls is not None:
-        return NothingRecoded(spec, given, nulls)
+        return NoRecoding(spec, given, nulls)
     given.workspace.report(f"recoding by {shown}", None)
     places = {lookup.index: list(learned).index(lookup.name) for lookup in given.sets.lookups}
     state = begin(
@@ -66,7 +66,7 @@ def recoded_by_cuts(
     if state.violating_rows:
         rows = rows_in_words(state.violating_rows)
         why = f"all {rows} together violate the requirements, and the cuts can only divide them"
-        return NothingRecoded(spec, given, why)
+        return NoRecoding(spec, given, why)
     applied = _Applied(given, spec, state, shown, table, places, orders)
     return applied.in_ranges() if spec.recoding.declared.of_ranges else applied.in_numbers()
 
@@ -83,7 +83,7 @@ class _Applied:
     places: Mapping[int, int]
     orders: Mapping[str, str]
 
-    def in_ranges(self) -> Recoded:
+    def in_ranges(self) -> RecodingResult:
         """Classes that are released as ranges."""
         given, spec = self.given, self.spec
         ordered = orders_of(given, spec, [lookup.name for lookup in given.sets.lookups])
@@ -97,7 +97,7 @@ class _Applied:
         items = columns_of_places(state.ranged, kinds, self.places)
         replayed(state, thresholds_of(state, self.table, items, orders_in(ordered, kinds)), items, "place", state.names)
         made = _whole(state, mapped(state))
-        return Recoded(spec, given, made, state.judge, state.rounds, 0, None, KEPT, 0)
+        return RecodingResult(spec, given, made, state.judge, state.rounds, 0, None, KEPT, 0)
 
     def in_numbers(self) -> Microaggregated:
         """Classes that are released as numbers."""

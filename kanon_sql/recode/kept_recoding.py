@@ -23,16 +23,16 @@ from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import Prepared
 from kanon_sql.hierarchies import kind_of, with_top
-from kanon_sql.recode.cells import CellsRecoded, caps_of
+from kanon_sql.recode.cells import CellsResult, caps_of
 from kanon_sql.recode.kept_cuts import KEPT, recoded_by_cuts
 from kanon_sql.recode.partitions import Partitions, begin
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, highest_levels
 from kanon_sql.recode.release import Mapped, Suppressed, described
 from kanon_sql.search import Node
 from kanon_sql.spec import QuasiIdentifier, Spec, sha256
 from kanon_sql.sql import Relation, slot
 
-__all__ = ["MOST_ROUNDS", "STATEMENTS_A_ROUND", "Kept", "hierarchies_of", "recoded_as_kept"]
+__all__ = ["MOST_ROUNDS", "STATEMENTS_A_ROUND", "KeptRecoding", "hierarchies_of", "recoded_as_kept"]
 
 MOST_ROUNDS = 32
 """How often classes that violate are given up and their rows go on; after that, their rows are suppressed."""
@@ -44,7 +44,7 @@ _LIMITS = ("minimum_level", "maximum_level")
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRecoding:
     """A recoding that was kept.
 
     Attributes:
@@ -138,7 +138,7 @@ def _hierarchy(spec: Spec, column: QuasiIdentifier) -> dict[str, Any]:
     return {"kind": next(iter(shown_keys), "values"), "sha256": sha256(content), **limits}
 
 
-def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded | Recoded:
+def recoded_as_kept(given: Prepared, spec: Spec, kept: KeptRecoding) -> NoRecoding | RecodingResult:
     """Put rows into the classes of a recoding that was kept.
 
     Args:
@@ -151,7 +151,7 @@ def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded |
     """
     sets = given.sets
     if sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, None)
+        return NoRecoding(spec, given, None)
     if kept.orders is not None:
         return recoded_by_cuts(given, spec, kept.shown, kept.table, list(kept.hierarchies), kept.orders)
     given.workspace.report(f"recoding by {kept.shown}", None)
@@ -173,11 +173,11 @@ def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded |
             f"no class of {kept.shown} covers {uncovered:,} of them, and {covered - released:,} are in classes that "
             "would violate a requirement"
         )
-        return NothingRecoded(spec, given, why)
+        return NoRecoding(spec, given, why)
     return _recoded(given, spec, kept, state, _mapped(state, keyed, assigned, judged))
 
 
-def _levels(given: Prepared, spec: Spec, kept: Kept) -> tuple[Node, Sequence[tuple[int, ...]] | None]:
+def _levels(given: Prepared, spec: Spec, kept: KeptRecoding) -> tuple[Node, Sequence[tuple[int, ...]] | None]:
     """The highest levels, and all that labels may have."""
     if spec.recoding.method != "cells":
         return highest_levels(given.sets), None
@@ -187,7 +187,7 @@ def _levels(given: Prepared, spec: Spec, kept: Kept) -> tuple[Node, Sequence[tup
     return tops, [tuple(sorted({level, top})) for level, top in zip(node, tops, strict=True)]
 
 
-def _node(spec: Spec, kept: Kept) -> Node:
+def _node(spec: Spec, kept: KeptRecoding) -> Node:
     assert kept.node is not None
     return tuple(kept.node[name] for name in spec.quasi_identifiers)
 
@@ -242,11 +242,13 @@ def _mapped(state: Partitions, keyed: Relation, assigned: Relation, judged: Rela
     )
 
 
-def _recoded(given: Prepared, spec: Spec, kept: Kept, state: Partitions, mapped: Mapped) -> NothingRecoded | Recoded:
+def _recoded(
+    given: Prepared, spec: Spec, kept: KeptRecoding, state: Partitions, mapped: Mapped
+) -> NoRecoding | RecodingResult:
     """The result; of cells, unless more are suppressed than their caps allow."""
     violating = given.sets.kept_rows - mapped.rows
     if spec.recoding.method != "cells":
-        return Recoded(spec, given, mapped, state.judge, state.rounds, violating, None, KEPT, 0)
+        return RecodingResult(spec, given, mapped, state.judge, state.rounds, violating, None, KEPT, 0)
     counts = state.row("kept/suppressed", {"classes": mapped.classes}, attributes=tuple(mapped.paths))
     cells = [
         Suppressed(count if len(path.levels) > 1 else 0, most)
@@ -255,8 +257,8 @@ def _recoded(given: Prepared, spec: Spec, kept: Kept, state: Partitions, mapped:
     over = [path.name for path, item in zip(mapped.paths, cells, strict=True) if item.cells > item.most]
     if over:
         why = f"more cells of {', '.join(over)} would be suppressed than recoding.caps allows"
-        return NothingRecoded(spec, given, why)
-    return CellsRecoded(
+        return NoRecoding(spec, given, why)
+    return CellsResult(
         spec, given, replace(mapped, suppressed=cells), state.judge, state.rounds, violating, None, KEPT, 0,
         node=_node(spec, kept),
     )  # fmt: skip

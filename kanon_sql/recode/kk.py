@@ -36,11 +36,11 @@ from kanon_sql.evaluate import (
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel, model_of, models_of
 from kanon_sql.recode.best import OPTIMUM, Attempt
-from kanon_sql.recode.kk_result import KKRecoded
+from kanon_sql.recode.kk_result import KKResult
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoding_result import Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import RecodingResult, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
 from kanon_sql.recode.widening import Widened, Widening
@@ -114,7 +114,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     models=of_classes,
     not_kept=("lowers cells as far as the rows of this source cover each other, so new rows have no defined labels"),
 )
-def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | RecodingResult:
     """Recode locally, and lower cells as long as rows and records stay (k,k)-anonymous.
 
     Args:
@@ -130,7 +130,7 @@ def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch |
     options = RecodingOptions(method="local", variant=spec.recoding.variant, start=spec.recoding.start)
     inner = spec.model_copy(update={"privacy": (KAnonymityRequirement(k=k),), "recoding": options})
     found = recoded_locally(given, inner, budget)
-    if not isinstance(found, Chosen | Recoded):
+    if not isinstance(found, Chosen | RecodingResult):
         return replace(found, spec=spec)
     initial = _initial(given, found)
     _refuse_unclear(initial.state)
@@ -159,12 +159,12 @@ class _At:
     Attributes:
         cells: the vectors whose cells may be lowered, with the level of each.
         pairs: these vectors with those that their labels cover.
-        left_whole: vectors whose cells are not looked at.
+        unexamined_vectors: vectors whose cells are not looked at.
     """
 
     cells: Relation
     pairs: Relation
-    left_whole: int
+    unexamined_vectors: int
 
 
 @dataclass(frozen=True)
@@ -188,10 +188,10 @@ class _Initial:
     stopped: str | None
 
 
-def _initial(given: Prepared, found: Chosen | Recoded) -> _Initial:
+def _initial(given: Prepared, found: Chosen | RecodingResult) -> _Initial:
     """The classes of a local recoding; of a node of the lattice, where that is taken instead."""
     workspace = given.workspace.apart("kk_")
-    if isinstance(found, Recoded):
+    if isinstance(found, RecodingResult):
         state = begin(workspace, given.sets, given.models, highest_levels(given.sets))
         tried = Tried(found.mean_loss, found.rounds, found.steps)
         return _Initial(state, found.mapped, found.start, tried, found.violating, found.stopped)
@@ -232,7 +232,7 @@ class _Lowering:
         """The columns that have levels to choose from."""
         return self.state.cuttable
 
-    def run(self, budget: Budget) -> KKRecoded:
+    def run(self, budget: Budget) -> KKResult:
         """Lower cells until none can be, and label every vector."""
         state, initial = self.state, self.initial
         held = self._make("held", {"classed": initial.mapped.classed, "classes": initial.mapped.classes})
@@ -277,10 +277,10 @@ class _Lowering:
         cells = self._make("cells", {"held": held, "chosen": chosen})
         tables = {"held": held, "chosen": chosen, "covered": covered, "vectors": state.vectors}
         pairs = self._make("pairs", tables)
-        (left_whole,) = state.row("kk/left_whole", {"boxes": boxes, "chosen": chosen})
+        (unexamined_vectors,) = state.row("kk/left_whole", {"boxes": boxes, "chosen": chosen})
         for table in (chosen, covered, placed, boxes):
             state.workspace.drop(table)
-        return _At(cells, pairs, left_whole)
+        return _At(cells, pairs, unexamined_vectors)
 
     def _round(self, at: _At, prices: Prices, number: int) -> _At | None:
         """The cells and the pairs after one round; None where no cell can be lowered."""
@@ -302,7 +302,7 @@ class _Lowering:
 
     def _recoded(
         self, held: Relation, at: _At | None, rounds: int, stopped: str | None, wide: Widened | None = None
-    ) -> KKRecoded:
+    ) -> KKResult:
         """Every vector by its labels; those with the same ones are one class."""
         state, initial, paths = self.state, self.initial, self.state.paths
         levels = {} if at is None else {"cells": at.cells}
@@ -336,7 +336,7 @@ class _Lowering:
             squares=squares,
             columns=described(state.workspace, classes, paths, kinds),
         )
-        made = KKRecoded(
+        made = KKResult(
             self.spec,
             replace(self.given, models=models_of(self.spec)),
             mapped,
@@ -348,7 +348,7 @@ class _Lowering:
             initial.tried.steps,
             inner=self.given,
             found=found,
-            left_whole=0 if at is None else at.left_whole,
+            unexamined_vectors=0 if at is None else at.unexamined_vectors,
             widened=None if wide is None else wide.rounds,
         )
         lost = Tried(made.mean_loss, rounds, initial.tried.steps)

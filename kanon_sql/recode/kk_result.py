@@ -7,26 +7,26 @@ from dataclasses import dataclass, replace
 from kanon_sql.evaluate import Examination, achieved_by, flagged_classes
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.bound import Bound, bound_of
-from kanon_sql.recode.recoding_result import Recoded, highest_levels
+from kanon_sql.recode.recoding_result import RecodingResult, highest_levels
 from kanon_sql.sql import Relation, render
 
-__all__ = ["KKRecoded"]
+__all__ = ["KKResult"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KKRecoded(Recoded):
+class KKResult(RecodingResult):
     """A recoding whose rows and records are consistent with at least k of each other.
 
     Attributes:
         inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
         found: per class, how many records and rows are at least consistent.
-        left_whole: vectors whose cells were not looked at, since there would be too many pairs.
+        unexamined_vectors: vectors whose cells were not looked at, since there would be too many pairs.
         widened: rounds in which rows were widened again, for global (1,k)-anonymity; None without such.
     """
 
     inner: Prepared
     found: Relation
-    left_whole: int
+    unexamined_vectors: int
     widened: int | None
 
     @property
@@ -52,10 +52,10 @@ class KKRecoded(Recoded):
                 if self.widened is None
                 else f"rounds in which rows were widened, so that every record has {k} matches: {self.widened}"
             )
-        if self.left_whole:
+        if self.unexamined_vectors:
             sentences.append(
-                f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
-                "too many pairs"
+                f"{self.unexamined_vectors:,} different rows keep the labels of the local recoding: to "
+                "compare all would take too many pairs"
             )
         return sentences
 

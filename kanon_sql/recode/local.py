@@ -9,7 +9,7 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoding_result import Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import RecodingResult, Tried, highest_levels
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec, recoding
 
@@ -25,7 +25,9 @@ __all__ = ["recoded_locally"]
     lowest_labels=True,
     place=1,
 )
-def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+def recoded_locally(
+    given: Prepared, spec: Spec, budget: Budget
+) -> NothingToSearch | NothingFound | Chosen | RecodingResult:
     """Divide the classes at the highest levels allowed, or those of the full-domain optimum, from the top down.
 
     Args:
@@ -59,7 +61,7 @@ class _Local:
     budget: Budget
     orders: dict[int, Order] = field(default_factory=dict)
 
-    def recoded(self, top: Node, bottom: Node) -> NothingFound | Chosen | Recoded | NothingToSearch:
+    def recoded(self, top: Node, bottom: Node) -> NothingFound | Chosen | RecodingResult | NothingToSearch:
         """The recoding, between the highest and the lowest levels allowed."""
         given, start = self.given, self.spec.recoding.begins
         highest = Attempt(TOP, self._begin(top))
@@ -100,11 +102,11 @@ class _Local:
         """How many rows a recoding that begins there suppresses."""
         return state.violating_rows + self.given.sets.null_rows
 
-    def _released(self, candidates: list[Attempt]) -> Recoded:
+    def _released(self, candidates: list[Attempt]) -> RecodingResult:
         """The recoding that loses least of those that begin somewhere."""
         made, stopped = attempts(candidates, self.budget, sweeps=self.spec.recoding.variant == "best")
         found = [
-            Recoded(
+            RecodingResult(
                 self.spec,
                 self.given,
                 attempt.mapped,

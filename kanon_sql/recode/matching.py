@@ -36,7 +36,7 @@ from kanon_sql.frequency import Prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults
 from kanon_sql.recode.factors import circles, needs_networkx, paired
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult
 from kanon_sql.recode.trees import Part
 from kanon_sql.spec import Fault, Spec, recoding
 from kanon_sql.sql import Relation
@@ -69,7 +69,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     not_kept=NOT_KEPT,
     parts_rows=True,
 )
-def recoded_by_matching(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+def recoded_by_matching(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding | RecodingResult:
     """Recode by a factor of least weight.
 
     Args:

@@ -31,7 +31,7 @@ from kanon_sql.recode.numbers import Item, Numbers, amount_of, numbers_of, relea
 from kanon_sql.recode.optimal import can_be_optimal, divide_optimally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, RecodingSummary, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, RecodingSummary, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped
@@ -52,7 +52,7 @@ STATEMENTS_A_ROUND = 11
 
 
 @dataclass(frozen=True)
-class Microaggregated(Recoded):
+class Microaggregated(RecodingResult):
     """Numbers that were replaced, and what that loses.
 
     Attributes:
@@ -128,7 +128,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     faults=_faults,
     of_numbers=True,
 )
-def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Microaggregated:
+def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding | Microaggregated:
     """Recode the columns that have labels, then divide the classes by their numbers.
 
     Args:
@@ -146,7 +146,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
     infeasible = out_of_reach(given.workspace, given.models, sets, most)
     if infeasible is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, infeasible)
+        return NoRecoding(spec, given, infeasible)
     given.workspace.report("micro-aggregating", None)
     units = units_of(given, spec)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
@@ -155,9 +155,9 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
             f"{state.violating_rows + sets.null_rows} rows would have to be suppressed at the highest levels allowed, "
             f"and {most} may be"
         )
-        return NothingRecoded(spec, given, why)
+        return NoRecoding(spec, given, why)
     if not state.kept_rows:
-        return NothingRecoded(spec, given, "every row violates the requirements at the highest levels allowed")
+        return NoRecoding(spec, given, "every row violates the requirements at the highest levels allowed")
     numbers = numbers_of(state, spec, units)
     slices = _may_slice(spec)
     recorder = Recorder(state) if spec.recoding.save_as is not None else None
@@ -184,7 +184,7 @@ def _may_slice(spec: Spec) -> bool:
 
     A cut that is kept says of every value where it goes, and alike rows may have a different k.
     """
-    return spec.recoding.save_as is None and spec.asks_for_rows_alone
+    return spec.recoding.save_as is None and spec.needs_class_size_only
 
 
 def _items(numbers: Sequence[Numbers]) -> tuple[Item, ...]:

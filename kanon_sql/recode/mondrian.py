@@ -26,7 +26,7 @@ from kanon_sql.recode.cuts import Recorder, bound_kind, columns_of_places, order
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, Tried, highest_levels
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Fault, Spec, level_faults, recoding, why_not_parted
 from kanon_sql.sql import Relation, render
@@ -57,7 +57,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     faults=_faults,
     of_ranges=True,
 )
-def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding | RecodingResult:
     """Divide the table by median cuts until no partition has an allowable one.
 
     Args:
@@ -76,12 +76,12 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
     infeasible = out_of_reach(given.workspace, given.models, sets, most)
     if infeasible is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, infeasible)
+        return NoRecoding(spec, given, infeasible)
     given.workspace.report("recoding by median cuts", None)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if state.violating_rows:
         why = "all rows together violate the requirements, and a multidimensional recoding can only divide them"
-        return NothingRecoded(spec, given, why)
+        return NoRecoding(spec, given, why)
     dimensions, orders = dimensions_of(given, spec, state)
     ordered = tuple(item for item in dimensions if item.ordered)
     tables = {f"order_{index}": order.table for index, order in orders.items()}
@@ -105,7 +105,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
             f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "
             "engine's version"
         )
-    found = Recoded(spec, given, mapped, state.judge, state.rounds, 0, stopped, _TOP, 0)
+    found = RecodingResult(spec, given, mapped, state.judge, state.rounds, 0, stopped, _TOP, 0)
     return replace(found, tried={_TOP: Tried(found.mean_loss, found.rounds, 0)})
 
 

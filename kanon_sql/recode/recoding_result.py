@@ -28,7 +28,7 @@ from kanon_sql.search import Node
 from kanon_sql.spec import Count, Document, Keywords, Levels, Like, Nonnegative, Share
 from kanon_sql.sql import Relation
 
-__all__ = ["NothingRecoded", "Recoded", "RecodingSummary", "SuppressedCells", "Tried", "highest_levels"]
+__all__ = ["NoRecoding", "RecodingResult", "RecodingSummary", "SuppressedCells", "Tried", "highest_levels"]
 
 
 def highest_levels(sets: FrequencySets) -> Node:
@@ -37,7 +37,7 @@ def highest_levels(sets: FrequencySets) -> Node:
 
 
 @dataclass(frozen=True)
-class NothingRecoded(NothingToSearch):
+class NoRecoding(NothingToSearch):
     """No class satisfies, not even that of all rows; no lattice was searched."""
 
     def summary(self) -> None:
@@ -150,7 +150,7 @@ class RecodingSummary(TypedDict):
 
 
 @dataclass(frozen=True)
-class Recoded(Searched):
+class RecodingResult(Searched):
     """A recoding that is over. Its workspace is still open, and its scratch tables exist.
 
     Attributes:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, search_obstacles
-from kanon_sql.frequency import KeptSets, prepared
+from kanon_sql.frequency import SetCache, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.judge import partition_obstacles
-from kanon_sql.recode.recoding_result import Recoded
+from kanon_sql.recode.recoding_result import RecodingResult
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
-    from kanon_sql.recode.kept_recoding import Kept
+    from kanon_sql.recode.kept_recoding import KeptRecoding
 
 __all__ = ["applied", "recoded", "recoding_obstacles"]
 
@@ -28,8 +28,8 @@ def recoded(
     report: Reporter | None,
     budget: Budget | None = None,
     *,
-    kept: KeptSets | None = None,
-) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    kept: SetCache | None = None,
+) -> Iterator[NothingToSearch | NothingFound | Chosen | RecodingResult]:
     """Build the frequency sets, recode them, and keep the workspace open for what follows.
 
     Args:
@@ -58,8 +58,8 @@ def recoded(
 
 @contextmanager
 def applied(
-    engine: Engine, spec: Spec, kept: Kept, report: Reporter | None
-) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    engine: Engine, spec: Spec, kept: KeptRecoding, report: Reporter | None
+) -> Iterator[NothingToSearch | NothingFound | Chosen | RecodingResult]:
     """Put rows into the classes of a recoding that was kept, and keep the workspace open for what follows.
 
     Args:

@@ -29,13 +29,13 @@ from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import PRICE, Path
 from kanon_sql.recode.range_labels import KINDS, ranges_of
 from kanon_sql.recode.ranges import orders_of, with_places
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, RecodingSummary, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, RecodingSummary, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation, render, slot
 
-__all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "STATEMENTS_FOR_RANGES", "SubtreeRecoded", "recoded_by_subtrees"]
+__all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "STATEMENTS_FOR_RANGES", "SubtreeResult", "recoded_by_subtrees"]
 
 STATEMENTS_A_ROUND = 12
 """No round takes more statements, whatever the table, its columns or the requirements are."""
@@ -60,7 +60,7 @@ TOP, BOTTOM = "top", "bottom"
 
 
 @dataclass(frozen=True)
-class SubtreeRecoded(Recoded):
+class SubtreeResult(RecodingResult):
     """A cut through each hierarchy."""
 
     def to_dict(self) -> RecodingSummary:
@@ -79,7 +79,7 @@ class SubtreeRecoded(Recoded):
 )
 def recoded_by_subtrees(
     given: Prepared, spec: Spec, budget: Budget
-) -> NothingToSearch | NothingFound | Chosen | Recoded:
+) -> NothingToSearch | NothingFound | Chosen | RecodingResult:
     """Specialize labels from the top, or generalize them from the values, one at a time.
 
     Args:
@@ -99,7 +99,7 @@ def recoded_by_subtrees(
     sets, most = given.sets, spec.suppression.most(given.sets.rows)
     infeasible = out_of_reach(given.workspace, given.models, sets, most)
     if infeasible is not None or sets.rows == sets.null_rows:
-        return NothingRecoded(spec, given, infeasible)
+        return NoRecoding(spec, given, infeasible)
     given.workspace.report("recoding by subtrees", None)
     orders = orders_of(given, spec, spec.recoding.ranges or ())
     state = begin(given.workspace, sets, given.models, highest_levels(sets), ranged=orders)
@@ -111,13 +111,13 @@ def recoded_by_subtrees(
         share = "every row violates" if not state.kept_rows else f"{hidden} rows violate"
         limit = "" if hidden <= most else f"; {most} may be suppressed"
         why = f"{share} the requirements with the highest labels allowed, of which all others are specialized{limit}"
-        return NothingRecoded(spec, given, why)
+        return NoRecoding(spec, given, why)
     cut = _Cut(state, spec, budget, most - hidden)
     start = TOP if spec.recoding.variant == "top_down" else BOTTOM
     stopped = cut.found(start)
     made = cut.mapped()
     violating = state.violating_rows + state.kept_rows - made.rows
-    found = SubtreeRecoded(spec, given, made, state.judge, state.rounds, violating, stopped, start, 0)
+    found = SubtreeResult(spec, given, made, state.judge, state.rounds, violating, stopped, start, 0)
     return replace(found, tried={start: Tried(found.mean_loss, found.rounds, 0)})
 
 

@@ -8,9 +8,9 @@ visible under the release's name.
 from __future__ import annotations
 
 from kanon_sql.release.choice import Choice
-from kanon_sql.release.coarser import coarser_labels, standing_rows
-from kanon_sql.release.deletions import Departures, departures_of, leaving_rows
-from kanon_sql.release.differential.budget import budgets, refuse_spent, spend
+from kanon_sql.release.coarser import coarser_labels, released_rows
+from kanon_sql.release.deletions import Deletions, departures_of, leaving_rows
+from kanon_sql.release.differential.budget import budgets, refuse_exceeded_budget, spend
 from kanon_sql.release.differential.mechanism import (
     choose_levels,
     draw,
@@ -26,7 +26,7 @@ from kanon_sql.release.earlier_releases import (
     coarsened,
     comparable_releases,
     compared,
-    held_levels,
+    lowest_released_levels,
 )
 from kanon_sql.release.file import (
     WrittenFile,
@@ -34,16 +34,16 @@ from kanon_sql.release.file import (
     file_manifest,
     file_obstacles,
     file_of,
-    files_left,
+    leftover_files,
     publish_file,
     snapshot,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded_view import view_obstacles
-from kanon_sql.release.identity import forms_taken, refuse_other_types, types_of
+from kanon_sql.release.identity import refuse_other_types, types_of, value_forms
 from kanon_sql.release.increments import (
     Day,
-    Judged,
+    JudgedRows,
     day_of,
     judged_rows,
     kept_columns,
@@ -75,7 +75,7 @@ from kanon_sql.release.manifest import (
 )
 from kanon_sql.release.publish import name_obstacles, publish, put_back, refuse_foreign_release
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
-from kanon_sql.release.rows_of_run import Taken, refuse_later, refuse_unordered, take_rows
+from kanon_sql.release.rows_of_run import NewRows, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.state import (
     State,
     drop_state,
@@ -87,29 +87,29 @@ from kanon_sql.release.state import (
     write_state,
 )
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
-from kanon_sql.release.write import Written, remove_leftovers, staged, written_release
+from kanon_sql.release.write import WrittenTable, remove_leftovers, staged, staged_release
 from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values
 
 __all__ = [
     "MANIFEST_TABLE",
     "Choice",
     "Day",
-    "Departures",
+    "Deletions",
     "Entry",
     "Growing",
     "History",
     "JointVerdict",
-    "Judged",
+    "JudgedRows",
     "Labelled",
+    "NewRows",
     "Pending",
     "Record",
     "Sampling",
     "Score",
     "State",
-    "Taken",
     "UnsafeNodes",
-    "Written",
     "WrittenFile",
+    "WrittenTable",
     "addition",
     "budgets",
     "choose_levels",
@@ -129,10 +129,7 @@ __all__ = [
     "file_manifest",
     "file_obstacles",
     "file_of",
-    "files_left",
-    "forms_taken",
     "grow",
-    "held_levels",
     "history_of",
     "invariant_release",
     "is_perturbed",
@@ -144,6 +141,8 @@ __all__ = [
     "labelled_with_values",
     "lattice_to_choose_from",
     "leaving_rows",
+    "leftover_files",
+    "lowest_released_levels",
     "manifest_of",
     "marks_perturbed",
     "name_obstacles",
@@ -159,14 +158,15 @@ __all__ = [
     "published_manifest",
     "put_back",
     "read_ledger",
+    "refuse_exceeded_budget",
     "refuse_foreign_release",
     "refuse_later",
     "refuse_other_release",
     "refuse_other_state",
     "refuse_other_types",
-    "refuse_spent",
     "refuse_unequal",
     "refuse_unordered",
+    "released_rows",
     "remember",
     "remove_leftovers",
     "sampling_for",
@@ -174,16 +174,16 @@ __all__ = [
     "snapshot",
     "spend",
     "staged",
-    "standing_rows",
+    "staged_release",
     "state_of",
     "states_in",
     "take_rows",
     "types_of",
     "under_another_id",
     "unreleased_rows",
+    "value_forms",
     "view_obstacles",
     "wait",
     "withdraw_entry",
     "write_state",
-    "written_release",
 ]

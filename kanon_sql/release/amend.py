@@ -12,7 +12,7 @@ from typing import Any
 from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import DatabaseError
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record
-from kanon_sql.release.publish import mark_as_ours
+from kanon_sql.release.publish import mark_as_published
 from kanon_sql.release.state import State, forget_state, registry, states_in, write_state
 from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Spec
@@ -67,5 +67,5 @@ def amend(
         change()
         if (sql := workspace.dialect.unmark(spec.release, before.run_id)) is not None:
             workspace.run(Statement("release/state/unmark", sql, quoted=workspace.dialect.quoted))
-        mark_as_ours(workspace, Relation(spec.release))
+        mark_as_published(workspace, Relation(spec.release))
         Record(workspace, manifests, workspace.run_id).publish(spec, manifest)

@@ -60,7 +60,7 @@ class Choice:
         return list(self.spec.quasi_identifiers)
 
     @property
-    def classes_alone(self) -> bool:
+    def needs_classes_only(self) -> bool:
         """Whether all that the requirements ask of a release are the rows of its classes."""
         return all(model.attribute is None and model.quasi_identifiers is None for model in self.models)
 

@@ -19,7 +19,7 @@ from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier
 
-__all__ = ["Coarser", "coarser_labels", "standing_rows"]
+__all__ = ["Coarser", "coarser_labels", "released_rows"]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def coarser_labels(
     return Coarser(workspace, spec, state, maps)
 
 
-def standing_rows(
+def released_rows(
     workspace: Workspace, state: State, columns: Mapping[str, Column], changes: Relation | None
 ) -> tuple[Relation, str]:
     """What is released as a source of its own, and the column that says in which batch.

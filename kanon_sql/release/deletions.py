@@ -25,11 +25,11 @@ from kanon_sql.release.state import State
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, source_relation
 
-__all__ = ["Departures", "departures_of", "leaving_rows"]
+__all__ = ["Deletions", "departures_of", "leaving_rows"]
 
 
 @dataclass(frozen=True)
-class Departures:
+class Deletions:
     """What leaves.
 
     Attributes:
@@ -58,15 +58,15 @@ class Departures:
     removed: Relation
     removed_rows: int
 
-    def doomed(self, release: Relation) -> Relation:
+    def deleted_rows(self, release: Relation) -> Relation:
         """Where the rows stand that are to be taken out.
 
         Raises:
             VerificationError: the release does not have them.
         """
-        workspace, target = self.workspace, self.workspace.table("doomed")
+        workspace, target = self.workspace, self.workspace.table("deleted_rows")
         workspace.execute(
-            "release/state/doomed",
+            "release/state/deleted_rows",
             target=target,
             release=release,
             removed=self.removed,
@@ -78,11 +78,11 @@ class Departures:
             self._refuse_lack()
         return target
 
-    def take_out(self, release: Relation, doomed: Relation) -> None:
+    def take_out(self, release: Relation, deleted_rows: Relation) -> None:
         """Take the rows out of the release in its place, and see that k or none stays of each class."""
         workspace = self.workspace
         workspace.execute(
-            "release/state/take_out", release=release, doomed=doomed, row_id=workspace.capabilities.row_id
+            "release/state/take_out", release=release, deleted_rows=deleted_rows, row_id=workspace.capabilities.row_id
         )
         self.refuse_small(release)
 
@@ -183,7 +183,7 @@ def leaving_rows(workspace: Workspace, state: State, columns: Mapping[str, Colum
 
 def departures_of(
     workspace: Workspace, spec: Spec, state: State, leaving: Relation, columns: Mapping[str, Column]
-) -> Departures:
+) -> Deletions:
     """What has to go when rows leave the source, and what goes with it.
 
     Args:
@@ -299,7 +299,7 @@ def departures_of(
         remembered=exact("placed"),
         asked=exact("leaving"),
     )
-    return Departures(
+    return Deletions(
         workspace=workspace,
         spec=spec,
         columns=columns,

@@ -13,13 +13,13 @@ from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, model_of
 from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
-from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
+from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_form
 from kanon_sql.release.manifest import release_key
-from kanon_sql.release.write import Written
+from kanon_sql.release.write import WrittenTable
 from kanon_sql.spec import YEARS, QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
-__all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared", "held_levels"]
+__all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared", "lowest_released_levels"]
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _of_its_year(spec: Spec, name: str, digest: str) -> QuasiIdentifier | None:
     return next((item for item in dated if digest_of(spec, item) == digest), None)
 
 
-def held_levels(spec: Spec, entries: Sequence[Entry]) -> dict[str, int]:
+def lowest_released_levels(spec: Spec, entries: Sequence[Entry]) -> dict[str, int]:
     """The lowest level at which earlier releases show each quasi-identifier of a spec.
 
     An attribute that they have at its top only is as good as new, and not among them.
@@ -186,7 +186,7 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     """
     columns = dict(spec.quasi_identifiers)
     problems = []
-    for name, lowest in held_levels(spec, entries).items():
+    for name, lowest in lowest_released_levels(spec, entries).items():
         column = columns[name]
         level = max(lowest, column.minimum_level)
         if column.maximum_level is not None and column.maximum_level < level:
@@ -202,7 +202,9 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     return spec.model_copy(update={"quasi_identifiers": columns})
 
 
-def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, refused: int | None = None) -> JointVerdict:
+def compared(
+    found: Chosen, written: WrittenTable, entries: Sequence[Entry], *, refused: int | None = None
+) -> JointVerdict:
     """Compare a written release with the earlier ones.
 
     Args:
@@ -291,7 +293,7 @@ def _build(found: Chosen, quasi_identifiers: Mapping[str, QuasiIdentifier], star
     return build_lookups(workspace, as_spec, dict(columns), raw, start=start)
 
 
-def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Rows) -> Addition:
+def addition(found: Chosen, written: WrittenTable, entries: Sequence[Entry], rows: Rows) -> Addition:
     """The new release, as the ledger will hold it."""
     spec, engine = found.spec, found.workspace.engine
     assert spec.ledger is not None
@@ -305,7 +307,7 @@ def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Ro
         drops_nulls=spec.nulls == "suppress",
         masked=written.masked > 0,
         quasi_identifiers={
-            lookup.name: released_as(spec, column, level, lookup.height)
+            lookup.name: released_form(spec, column, level, lookup.height)
             for lookup, column, level in zip(
                 found.sets.lookups, spec.quasi_identifiers.values(), found.node, strict=True
             )

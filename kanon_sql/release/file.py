@@ -46,12 +46,12 @@ __all__ = [
     "file_manifest",
     "file_obstacles",
     "file_of",
-    "files_left",
     "formulas_in",
+    "leftover_files",
     "publish_file",
     "read_back",
     "refuse_foreign_file",
-    "remove_left_files",
+    "remove_leftover_files",
     "session_table",
     "snapshot",
     "written_file",
@@ -187,7 +187,7 @@ def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[
             _remove(place)
 
 
-def remove_left_files(engine: Engine, path: Path) -> None:
+def remove_leftover_files(engine: Engine, path: Path) -> None:
     """Remove what killed runs left beside a release that is a file, unless a run publishes in its directory now.
 
     Args:
@@ -209,7 +209,7 @@ def _remove_left(engine: Engine, path: Path, *, alone: bool) -> None:
         return
     for left in dead:
         _remove(left)
-    engine.note_left(f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}")
+    engine.note_leftover(f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}")
 
 
 _HIDDEN = re.compile(r"\..+\.kanon-[0-9a-f]+(\.csv|\.parquet)?")
@@ -240,7 +240,7 @@ def _remove(left: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def files_left(directory: Path, *, remove: bool) -> list[tuple[Path, float, bool]]:
+def leftover_files(directory: Path, *, remove: bool) -> list[tuple[Path, float, bool]]:
     """What runs that were killed while they wrote a file left in a directory: each, since when, and whether it is gone.
 
     Args:

@@ -11,8 +11,8 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.release.amend import amend, amends
 from kanon_sql.release.coarser import Coarser
-from kanon_sql.release.deletions import Departures
-from kanon_sql.release.increments import Day, Judged, remember, wait
+from kanon_sql.release.deletions import Deletions
+from kanon_sql.release.increments import Day, JudgedRows, remember, wait
 from kanon_sql.release.publish import publish
 from kanon_sql.release.state import State, drop_state, states_in, write_state
 from kanon_sql.release.write import staged
@@ -45,9 +45,9 @@ class Growing:
     before: State
     after: State
     day: Day
-    judged: Judged
+    judged: JudgedRows
     written: Relation | None
-    departures: Departures | None
+    departures: Deletions | None
     coarser: Coarser | None
     examine: Callable[[Relation], None]
     examine_all: bool
@@ -98,7 +98,7 @@ def _change_in_place(workspace: Workspace, growing: Growing) -> None:
     """Inside of a transaction."""
     before, spec, names = growing.before, growing.spec, list(growing.before.columns)
     if (departures := growing.departures) is not None:
-        departures.take_out(growing.release, departures.doomed(growing.release))
+        departures.take_out(growing.release, departures.deleted_rows(growing.release))
         workspace.execute(
             "release/state/insert_changes",
             target=before.published,
@@ -115,7 +115,7 @@ def _change_in_place(workspace: Workspace, growing: Growing) -> None:
         )  # fmt: skip
     workspace.execute("release/state/empty", table=before.waiting)
     wait(workspace, names, growing.judged, growing.day, into=before.waiting, insert=True)
-    if growing.examine_all or workspace.capabilities.knows_sizes:
+    if growing.examine_all or workspace.capabilities.has_row_counts:
         _refuse_other_count(workspace, growing, growing.release)
     if growing.examine_all:
         growing.examine(growing.release)

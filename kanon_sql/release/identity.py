@@ -15,7 +15,7 @@ from kanon_sql.hierarchies import forms_of
 from kanon_sql.release.state import State
 from kanon_sql.sql import Relation
 
-__all__ = ["forms_taken", "refuse_other_types", "types_of"]
+__all__ = ["refuse_other_types", "types_of", "value_forms"]
 
 _WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)$", re.IGNORECASE)
 _LENGTH = re.compile(r"\(\s*\d+\s*\)$")
@@ -82,7 +82,7 @@ def _shown(type_name: str) -> str:
     return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}..."
 
 
-def forms_taken(
+def value_forms(
     workspace: Workspace,
     columns: Mapping[str, Column],
     names: Sequence[str],

@@ -14,7 +14,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.hierarchies import exact_texts, exact_value
 from kanon_sql.release.choice import Choice
-from kanon_sql.release.rows_of_run import Taken
+from kanon_sql.release.rows_of_run import NewRows
 from kanon_sql.release.state import State
 from kanon_sql.release.write_source import MARK, free_name, outputs_of, write_from_source
 from kanon_sql.spec import Spec
@@ -22,7 +22,7 @@ from kanon_sql.sql import Relation, Sql, render
 
 __all__ = [
     "Day",
-    "Judged",
+    "JudgedRows",
     "day_of",
     "judged_rows",
     "kept_columns",
@@ -57,7 +57,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRows:
     """The rows of a day, each with its labels and whether it is left out.
 
     Attributes:
@@ -90,7 +90,7 @@ def day_of(
     workspace: Workspace,
     spec: Spec,
     state: State,
-    taken: Taken | None,
+    taken: NewRows | None,
     columns: Mapping[str, Column],
     waiting: Relation | None,
     changes: Relation | None,
@@ -155,7 +155,7 @@ def protects_values(spec: Spec) -> bool:
     return any(requirement.attribute is not None for requirement in spec.privacy)
 
 
-def judged_rows(workspace: Workspace, choice: Choice, columns: Sequence[str], person: str | None) -> Judged:
+def judged_rows(workspace: Workspace, choice: Choice, columns: Sequence[str], person: str | None) -> JudgedRows:
     """Every row of the day with its labels, and whether the chosen node leaves it out.
 
     Args:
@@ -180,10 +180,10 @@ def judged_rows(workspace: Workspace, choice: Choice, columns: Sequence[str], pe
         for index, level in enumerate(choice.levels)
     ]
     write_from_source(workspace, choice, target, outputs, {"masked": left_out}, temporary=True)
-    return Judged(target, left_out)
+    return JudgedRows(target, left_out)
 
 
-def unreleased_rows(workspace: Workspace, day: Day, columns: Sequence[str], unit: str | None) -> Judged:
+def unreleased_rows(workspace: Workspace, day: Day, columns: Sequence[str], unit: str | None) -> JudgedRows:
     """The rows of a day of which none is released.
 
     Args:
@@ -201,11 +201,11 @@ def unreleased_rows(workspace: Workspace, day: Day, columns: Sequence[str], unit
         values=[render("release/column", name=name) for name in names],
         left_out=MARK,
     )
-    return Judged(target, MARK)
+    return JudgedRows(target, MARK)
 
 
 def refuse_unequal(
-    workspace: Workspace, choice: Choice, judged: Judged, names: Sequence[str], written: Relation, rows: int
+    workspace: Workspace, choice: Choice, judged: JudgedRows, names: Sequence[str], written: Relation, rows: int
 ) -> None:
     """See that a state remembers the very rows that were written, each as often: labels and all other values.
 
@@ -247,7 +247,7 @@ def remember(
     spec: Spec,
     columns: Mapping[str, Column],
     names: Sequence[str],
-    judged: Judged | None,
+    judged: JudgedRows | None,
     batch: int,
     *,
     into: Relation,
@@ -288,7 +288,7 @@ def remember(
 
 
 def wait(
-    workspace: Workspace, names: Sequence[str], judged: Judged, day: Day, *, into: Relation, insert: bool = False
+    workspace: Workspace, names: Sequence[str], judged: JudgedRows, day: Day, *, into: Relation, insert: bool = False
 ) -> None:
     """Write what is not released of a day into a state's table, as :func:`remember` does with the rest."""
     workspace.execute(

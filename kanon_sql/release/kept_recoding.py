@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import KanonError, SpecError, VerificationError
-from kanon_sql.recode import Kept, Mapped, hierarchies_of
+from kanon_sql.recode import KeptRecoding, Mapped, hierarchies_of
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     MAX_PENDING,
@@ -118,7 +118,7 @@ def _manifest(
     }
 
 
-def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
+def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> KeptRecoding:
     """A recoding that was kept.
 
     Args:
@@ -141,7 +141,9 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
     if not record["by_class"]:
         levels = workspace.row("release/kept/read", table=table, names=list(hierarchies))
         node = dict(zip(hierarchies, map(int, levels), strict=True))
-    return Kept(shown, table, run_id, record["method"], record["by_class"], node, hierarchies, record.get("orders"))
+    return KeptRecoding(
+        shown, table, run_id, record["method"], record["by_class"], node, hierarchies, record.get("orders")
+    )
 
 
 def _no_such(name: tuple[str, ...]) -> str:

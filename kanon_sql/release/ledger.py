@@ -27,7 +27,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation
 
-__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_as", "withdraw_entry"]
+__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_form", "withdraw_entry"]
 
 MAX_ENTRIES = 1_000
 """More releases of one table than this are not compared in one statement each."""
@@ -162,7 +162,7 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
+def released_form(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
     """How a release of a spec shows a quasi-identifier at a level."""
     rule = None if quasi_identifier.hierarchy.holds_labels else _written(quasi_identifier)
     return Released(level, height, digest_of(spec, quasi_identifier), rule)

@@ -50,7 +50,7 @@ from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Dialect, Relation, Statement
 
-__all__ = ["HISTORY", "KEEP", "mark_as_ours", "name_obstacles", "publish", "put_back", "refuse_foreign_release"]
+__all__ = ["HISTORY", "KEEP", "mark_as_published", "name_obstacles", "publish", "put_back", "refuse_foreign_release"]
 
 KEEP = "recoding.save_as"
 """What names a kept recoding in a spec."""
@@ -266,7 +266,7 @@ def publish(
             workspace.hold(table, *([] if addition is None else [addition.table]))
         if addition is not None:
             addition.take_turn(workspace)
-        mark_as_ours(workspace, written)
+        mark_as_published(workspace, written)
         if unseen or _replaced(workspace, spec, written, replacing) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
         _rename(workspace, written.parts, spec.release[-1])
@@ -287,7 +287,7 @@ def _open(workspace: Workspace, release: tuple[str, ...]) -> None:
         workspace.run(Statement("release/rights", "; ".join(rights), quoted=workspace.dialect.quoted))
 
 
-def mark_as_ours(workspace: Workspace, written: Relation) -> None:
+def mark_as_published(workspace: Workspace, written: Relation) -> None:
     """Let the table say whose it is, now that it is verified.
 
     Raises:
@@ -337,7 +337,7 @@ class _InSteps:
         """Steps 1 to 6."""
         workspace = self.workspace
         self._reveal()
-        mark_as_ours(workspace, self.written)
+        mark_as_published(workspace, self.written)
         old = _replaced(workspace, self.spec, self.written, self.replacing)
         if old is not None:
             self._settle_earlier(old)

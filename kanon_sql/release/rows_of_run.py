@@ -11,14 +11,14 @@ from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends
 from kanon_sql.sql import Relation, slot, source_relation
 
-__all__ = ["Taken", "refuse_later", "refuse_unordered", "take_rows"]
+__all__ = ["NewRows", "refuse_later", "refuse_unordered", "take_rows"]
 
 _ORDERED = ("integer", "decimal", "date", "timestamp", "moment")
 """Kinds of columns that a watermark can have."""
 
 
 @dataclass(frozen=True)
-class Taken:
+class NewRows:
     """Rows that were read from the source, or from a table of new rows.
 
     Attributes:
@@ -38,7 +38,7 @@ def take_rows(
     names: Sequence[str],
     watermark: str | None,
     low: str | None,
-) -> Taken:
+) -> NewRows:
     """Read the workspace's source, once: all of it, or what is above a watermark.
 
     Args:
@@ -84,11 +84,11 @@ def take_rows(
                 "back, so a later run would take rows again or miss some; use whole numbers, dates or times in "
                 "UTC"
             )
-    return Taken(target, int(rows), None if highest is None else str(highest))
+    return NewRows(target, int(rows), None if highest is None else str(highest))
 
 
 def refuse_later(
-    workspace: Workspace, columns: Mapping[str, Column], taken: Taken, watermark: str | None, low: str | None
+    workspace: Workspace, columns: Mapping[str, Column], taken: NewRows, watermark: str | None, low: str | None
 ) -> None:
     """Refuse a batch with rows that a later run would take once more, by the watermark.
 

@@ -134,7 +134,7 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
         return
     others = _counted(workspace, query)
     shown = format_table_name(schema)
-    if others is None and not _counted(workspace, dialect.made_by_us(schema)):
+    if others is None and not _counted(workspace, dialect.schemas_created_by_us(schema)):
         raise SpecError(
             f"state: this user cannot see who else may read {shown!r}, and a state is as sensitive as the "
             "source; name a schema that does not exist yet, which is then created for states, or connect as a "

@@ -23,7 +23,7 @@ from kanon_sql.release.file import (
     file_of,
     formulas_in,
     read_back,
-    remove_left_files,
+    remove_leftover_files,
     session_table,
     written_file,
 )
@@ -34,11 +34,11 @@ from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, re
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, slot
 
-__all__ = ["Written", "in_schema_of", "remove_leftovers", "staged", "verify_view", "written_release"]
+__all__ = ["WrittenTable", "in_schema_of", "remove_leftovers", "staged", "staged_release", "verify_view"]
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenTable:
     """A written and verified release, not yet visible under its name.
 
     Attributes:
@@ -79,7 +79,7 @@ def remove_leftovers(engine: Engine, spec: Origin) -> None:
         spec: what is to be released.
     """
     if isinstance(spec, Spec) and spec.release_file is not None:
-        remove_left_files(engine, file_of(spec))
+        remove_leftover_files(engine, file_of(spec))
     if spec.release is not None:
         with open_workspace(engine, "") as workspace:
             workspace.remove_leftovers(spec.release)
@@ -101,7 +101,7 @@ def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release"
     """
     target, record = in_schema_of(release, f"kanon_{workspace.run_id}_{what}"), in_schema_of(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
-    workspace.remove_left(record)
+    workspace.remove_recorded(record)
     made = Relation(workspace.engine.conceal(target.parts))
     workspace.record(target, record)
     try:
@@ -116,7 +116,7 @@ def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release"
 
 
 @contextmanager
-def written_release(workspace: Workspace, choice: Choice, what: str = "release") -> Iterator[Written]:
+def staged_release(workspace: Workspace, choice: Choice, what: str = "release") -> Iterator[WrittenTable]:
     """The release under a scratch name, verified; dropped at the end unless it was published, or else recorded.
 
     Args:
@@ -150,7 +150,7 @@ def _of_the_session(workspace: Workspace) -> Iterator[Relation]:
             workspace.execute("engines/scratch/drop", target=target)
 
 
-def _write(workspace: Workspace, choice: Choice, target: Relation, until_published: ExitStack | None) -> Written:
+def _write(workspace: Workspace, choice: Choice, target: Relation, until_published: ExitStack | None) -> WrittenTable:
     """Write and verify.
 
     Args:
@@ -228,7 +228,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
         expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=suppressed_rows if keep_masked else 0,
         persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
     )  # fmt: skip
-    return Written(
+    return WrittenTable(
         table=found,
         examination=examination,
         rows=examination.rows,
@@ -254,7 +254,7 @@ def _computed(choice: Choice) -> dict[str, Sql]:
     }
 
 
-def _read_view(workspace: Workspace, choice: Choice) -> Written:
+def _read_view(workspace: Workspace, choice: Choice) -> WrittenTable:
     """What a guarded view would show now, verified."""
     _refuse_more_suppressed(choice.spec, choice.sets.rows, choice.suppressed_rows)
     table, unit = guarded_table(workspace, choice)
@@ -268,7 +268,7 @@ def _read_view(workspace: Workspace, choice: Choice) -> Written:
         expected=choice.sets.rows - choice.suppressed_rows, masked=0,
         persons_in=None if unit is None else (table, unit, None),
     )  # fmt: skip
-    return Written(
+    return WrittenTable(
         table=table,
         examination=examination,
         rows=examination.rows,
@@ -331,7 +331,7 @@ def _verify(
         )
     counted = None
     if choice.mapped is None:
-        examined = persons_in is None and choice.classes_alone  # who has a unit counts persons
+        examined = persons_in is None and choice.needs_classes_only  # who has a unit counts persons
         counted = counted_classes(workspace, target, columns, choice.quasi_identifiers, examined=examined)
         _refuse_other_labels(workspace, choice, target, counted, masked=masked > 0)
     else:

@@ -10,7 +10,7 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, chosen, integer, items, text
-from kanon_sql.spec.document import Filed, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
@@ -82,7 +82,7 @@ class PersonalK(Part):
         return self.k if self.k is not None else {"column": self.column, "default": self.default}
 
 
-class CloakSpec(Filed):
+class CloakSpec(SpecDocument):
     """The spec of a cloaked release, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

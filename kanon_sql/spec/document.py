@@ -18,7 +18,7 @@ from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.sections import Source
 
-__all__ = ["Filed", "first_version", "redacted_source"]
+__all__ = ["SpecDocument", "first_version", "redacted_source"]
 
 
 def first_version(kind: str) -> Any:
@@ -56,7 +56,7 @@ def redacted_source(source: Source) -> Any:
     return {**shown, "file": redact_location(source.file)}
 
 
-class Filed(Displayed, Part):
+class SpecDocument(Displayed, Part):
     """A spec that a user writes a file for.
 
     Attributes:

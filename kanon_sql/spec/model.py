@@ -16,7 +16,7 @@ from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_in,
 )
-from kanon_sql.spec.document import Filed, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
@@ -44,7 +44,7 @@ from kanon_sql.spec.warning_options import WarningOptions
 __all__ = ["Spec"]
 
 
-class Spec(Filed):
+class Spec(SpecDocument):
     """A spec, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:
@@ -368,7 +368,7 @@ class Spec(Filed):
         return None if self.release is None else ".".join(self.release)
 
     @property
-    def asks_for_rows_alone(self) -> bool:
+    def needs_class_size_only(self) -> bool:
         """Whether privacy asks for classes of this many rows, and nothing else: then alike rows may go anywhere."""
         sizes = all(isinstance(item, KAnonymityRequirement) and item.k is not None for item in self.privacy)
         return sizes and self.unit is None
@@ -387,7 +387,7 @@ class Spec(Filed):
         """Two specs are equal when they say the same, of releases of the same year."""
         return isinstance(other, Spec) and super().__eq__(other) and self.year == other.year
 
-    __hash__ = Filed.__hash__
+    __hash__ = SpecDocument.__hash__
 
     @property
     def hash(self) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, share
-from kanon_sql.spec.document import Filed, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.kinds import only_kind
 from kanon_sql.spec.masking import Masking, parse_maskings
@@ -54,7 +54,7 @@ class Linkage(Part):
     ] = Field(default=None, description="The largest share of rows that linkage may find.")
 
 
-class PerturbSpec(Filed):
+class PerturbSpec(SpecDocument):
     """The spec of an untruthful release, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Check, Fault, checked, chosen
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
-from kanon_sql.spec.document import Filed, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
@@ -29,7 +29,7 @@ MOST_EXPANSION = 10_000
 """A sample is one in N at the least, so that every engine's whole numbers hold its estimates."""
 
 
-class TableSpec(Filed):
+class TableSpec(SpecDocument):
     """The spec of a table of counts or sums, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

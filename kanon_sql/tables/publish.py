@@ -28,7 +28,7 @@ from kanon_sql.version import __version__
 
 __all__ = ["columns_of", "publish_table", "rows_of"]
 
-Written = tuple[str | int | None, ...]
+WrittenTable = tuple[str | int | None, ...]
 
 
 def columns_of(spec: TableSpec) -> list[str]:
@@ -40,9 +40,9 @@ def _of_dimension(spec: TableSpec, name: str) -> list[str]:
     return [name, f"{name}_level"] if len(spec.dimensions[name].levels) > 1 else [name]
 
 
-def rows_of(spec: TableSpec, found: ProtectedTable) -> list[Written]:
+def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
     """The rows of a published table. Cells that are rounded to zero are left out, as empty ones are."""
-    rows: list[Written] = []
+    rows: list[WrittenTable] = []
     times = spec.expansion
     for cell, value in zip(found.table.cells, found.values, strict=True):
         if value == 0 and spec.protection.rounds:
@@ -109,7 +109,7 @@ def publish_table(
         publish(workspace, spec, target, manifest)
 
 
-def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[Written], target: Relation) -> None:
+def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[WrittenTable], target: Relation) -> None:
     names = columns_of(spec)
     numbers = {
         "value",
@@ -134,7 +134,7 @@ def _as_text(item: str | int | None, number: bool) -> tuple[str, str]:
 
 
 def _verify(
-    workspace: Workspace, spec: TableSpec, found: ProtectedTable, rows: Sequence[Written], target: Relation
+    workspace: Workspace, spec: TableSpec, found: ProtectedTable, rows: Sequence[WrittenTable], target: Relation
 ) -> None:
     """Compare what stands in the database with what may be published, and that with the proof."""
     workspace.report("verifying what was written", None)

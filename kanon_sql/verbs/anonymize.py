@@ -17,7 +17,7 @@ from kanon_sql.release import (
     UnsafeNodes,
     coarsened,
     comparable_releases,
-    held_levels,
+    lowest_released_levels,
     refuse_other_release,
 )
 from kanon_sql.search import MAX_NODES
@@ -125,7 +125,7 @@ def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) 
             result, together = publication.released(found)
         coarsens = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
         if coarsens and together is not None and together.conflict and isinstance(found, Chosen):
-            unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
+            unsafe = UnsafeNodes(spec, earlier or (), lowest_released_levels(spec, earlier or ()), found.sets.rows)
             unsafe.add(found.best)
             publication = replace(publication, remember=None)
             with search(coarsened(spec, earlier or ())) as above:

@@ -10,7 +10,7 @@ from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
-from kanon_sql.recode import Kept, Recoded, applied
+from kanon_sql.recode import KeptRecoding, RecodingResult, applied
 from kanon_sql.release import (
     comparable_releases,
     kept_recoding,
@@ -108,8 +108,8 @@ def _in_schema_of_release(spec: Spec, name: str) -> tuple[str, ...]:
 
 @contextmanager
 def _recoded(
-    engine: Engine, spec: Spec, kept: Kept, report: Reporter | None
-) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    engine: Engine, spec: Spec, kept: KeptRecoding, report: Reporter | None
+) -> Iterator[NothingToSearch | NothingFound | Chosen | RecodingResult]:
     """The rows in the classes of the recoding, or at its levels."""
     if kept.by_class:
         with applied(engine, spec, kept, report) as found:
@@ -127,7 +127,7 @@ def _recoded(
         yield chosen
 
 
-def _failure(found: NothingFound, kept: Kept) -> str:
+def _failure(found: NothingFound, kept: KeptRecoding) -> str:
     """Why the levels do not do for these rows."""
     if found.infeasible is not None:
         return found.infeasible
@@ -140,6 +140,6 @@ def _failure(found: NothingFound, kept: Kept) -> str:
     )
 
 
-def _notes(result: AppliedRelease, kept: Kept) -> Sequence[str]:
+def _notes(result: AppliedRelease, kept: KeptRecoding) -> Sequence[str]:
     """Which recoding it was."""
     return [f"recoded by {kept.shown}, which a release of the run {kept.run_id[:-2]} left"] if result.passed else ()

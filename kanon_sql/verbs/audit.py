@@ -13,14 +13,14 @@ from kanon_sql.disclosure.attacks import (
     ATTACKS,
     Attack,
     AttackMethod,
-    Given,
+    AuditInput,
     Reading,
     Scene,
     Target,
-    defaults_taken,
-    found_by,
+    default_notes,
     methods,
     refuse_without,
+    worst_reading,
 )
 from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
@@ -33,7 +33,7 @@ from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.target_table import Judged, judged
+from kanon_sql.verbs.target_table import TargetTable, judged
 from kanon_sql.verbs.year import as_published
 
 __all__ = ["AuditResult", "audit"]
@@ -153,7 +153,7 @@ def audit(
         if not rows:
             notes.append("the table has no rows")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}
-        notes += defaults_taken(spec, run.given.models, noted)
+        notes += default_notes(spec, run.given.models, noted)
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
@@ -193,7 +193,7 @@ class _Run:
     """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
     def __init__(
-        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, asked: Judged
+        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, asked: TargetTable
     ) -> None:
         self.engine, self.spec, self.options, self.report = engine, spec, options, report
         self.form = source_of(engine, spec)
@@ -204,7 +204,7 @@ class _Run:
         release = replace(self._target(asked.parts), shown=asked.shown)
         if any(method.whole_release for method in methods() if method.name in (options.attacks or ATTACKS)):
             refuse_without(release, [*spec.quasi_identifiers, *spec.sensitive])
-        self.given = Given(
+        self.given = AuditInput(
             engine, spec, models_of(spec), release, source,
             external=None if options.external is None else self._target(parse_table_name(options.external)),
             on=options.on,
@@ -292,7 +292,7 @@ class _Run:
             refuse_without(table, names)
         found = []
         for about in method.subjects(self.given):
-            for item in found_by(method, partial(self._scene, method, about)):
+            for item in worst_reading(method, partial(self._scene, method, about)):
                 if isinstance(item, Attack):
                     found.append(item)
                 elif self.options.attacks is None:

@@ -24,8 +24,8 @@ from kanon_sql.evaluate import (
     table_frames,
 )
 from kanon_sql.frequency import (
-    Matched,
     OpenTable,
+    PopulationClasses,
     measured_models,
     notes_on_models,
     open_table,
@@ -243,7 +243,7 @@ def _estimated(
     return with_estimates(workspace, RiskFrames(table, made_by, None if unit is None else columns[unit]), models)
 
 
-def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
+def _missed(model: PrivacyModel, matched: Mapping[str, PopulationClasses]) -> int:
     """Persons, by their quasi-identifiers, that no row stands for."""
     assert model.frame is not None
     missed = matched[model.frame].missed

@@ -11,8 +11,8 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Consistent, consistent_with_source, reference_in, refuse_other_kind
 from kanon_sql.frequency import (
     LabelSizes,
-    Matched,
     OpenTable,
+    PopulationClasses,
     ValueFacts,
     match_populations,
     sizes_in_domain,
@@ -94,7 +94,7 @@ def columns_of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> di
 
 def matched_populations(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
-) -> dict[str, Matched]:
+) -> dict[str, PopulationClasses]:
     """Per population that a model compares with: which persons the table's classes stand for."""
     compared = [model for model in models if model.population is not None]
     if not compared:

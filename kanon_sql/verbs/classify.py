@@ -18,7 +18,7 @@ from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import Obstacle, UnsupportedError
 from kanon_sql.evaluate import Chosen
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, identifier, literal, render, sql_list
 from kanon_sql.verbs.result import Utility
@@ -32,7 +32,7 @@ _KEY = "folds of kanon_sql"
 """The folds need not be secret, only the same every time."""
 
 
-def classified(found: Chosen | Recoded) -> Utility | None:
+def classified(found: Chosen | RecodingResult) -> Utility | None:
     """The accuracies of a release that was searched for; None where the spec asks for none.
 
     Args:
@@ -44,7 +44,7 @@ def classified(found: Chosen | Recoded) -> Utility | None:
     spec = found.spec
     if spec.utility is None:
         return None
-    if isinstance(found, Recoded) and found.mapped.slices:
+    if isinstance(found, RecodingResult) and found.mapped.slices:
         raise UnsupportedError(_parted(spec))
     workspace, sets = found.workspace.apart("utility_"), found.sets
     workspace.report(f"telling {spec.utility.classify!r} from the release", None)
@@ -92,7 +92,7 @@ def _parted(spec: Spec) -> str:
     )
 
 
-def _grouped(workspace: Workspace, spec: Spec, found: Chosen | Recoded) -> Relation:
+def _grouped(workspace: Workspace, spec: Spec, found: Chosen | RecodingResult) -> Relation:
     """Every vector and class value, as the source has it and as it is released."""
     assert spec.utility is not None
     sets, target = found.sets, workspace.table("grouped")
@@ -101,7 +101,7 @@ def _grouped(workspace: Workspace, spec: Spec, found: Chosen | Recoded) -> Relat
     drawn = sql_list([*texts, Sql("CAST(held.value_code AS VARCHAR)")], " || '/' || ")
     suppressed: Relation | None = None
     keys: Sequence[Sql] = ()
-    if isinstance(found, Recoded):
+    if isinstance(found, RecodingResult):
         released = [Sql(f"classes.{identifier(f'label{number}')}") for number, _ in enumerate(sets.lookups)]
         left_out = Sql("classes.part IS NULL")
     else:
@@ -122,8 +122,8 @@ def _grouped(workspace: Workspace, spec: Spec, found: Chosen | Recoded) -> Relat
         left_out=left_out,
         suppressed=suppressed,
         keys=keys,
-        classed=found.mapped.classed if isinstance(found, Recoded) else None,
-        classes=found.mapped.classes if isinstance(found, Recoded) else None,
+        classed=found.mapped.classed if isinstance(found, RecodingResult) else None,
+        classes=found.mapped.classes if isinstance(found, RecodingResult) else None,
     )
     return target
 

@@ -19,9 +19,9 @@ from kanon_sql.engines import (
     Recorded,
     Reporter,
     Workspace,
+    leftover_state,
     open_workspace,
     recorded,
-    standing,
 )
 from kanon_sql.errors import SpecError
 from kanon_sql.release import (
@@ -29,7 +29,7 @@ from kanon_sql.release import (
     Pending,
     Record,
     drop_state,
-    files_left,
+    leftover_files,
     pending_records,
     put_back,
     read_ledger,
@@ -126,7 +126,7 @@ def clean(
         DatabaseError: the database refused.
     """
     if files is not None:
-        found = files_left(files, remove=drop)
+        found = leftover_files(files, remove=drop)
         return CleanResult(tuple(_file(*item) for item in found), drop)
     if drop and engine.read_only:
         raise SpecError(
@@ -199,7 +199,7 @@ class _Room:
                 yield listed
             if self.drop:
                 for run_id in sorted({item.run_id for item in found}):
-                    engine.bury(run_id)
+                    engine.remove_run_mark(run_id)
         for pending in unsettled:
             yield self._release(manifest, pending)
 
@@ -235,7 +235,7 @@ class _Room:
 
 
 def _object(engine: Engine, item: Recorded) -> ScratchObject:
-    state = standing(engine, item)
+    state = leftover_state(engine, item)
     name = item.object_name if item.parts is None else format_table_name(item.parts)
     return ScratchObject(name, item.run_id, item.created_at, state)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
-from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency import SetCache
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import (
@@ -112,7 +112,7 @@ def compare(
     timeout: float | None = None,
     budget: Budget | None = None,
     report: Reporter | None = None,
-    kept: KeptSets | None = None,
+    kept: SetCache | None = None,
 ) -> Comparison:
     """Plan every spec, or every spec with every recoding, every number of columns and every k.
 
@@ -163,7 +163,7 @@ def compare(
         specs = {name: _with_utility(spec, classify, name) for name, spec in specs.items()}
     asked = _asked(specs, ks, recodings, columns)
     with engine.run(Deadline(None)), ExitStack() as opened:
-        sets = opened.enter_context(KeptSets(engine)) if kept is None else kept
+        sets = opened.enter_context(SetCache(engine)) if kept is None else kept
         runs = [
             _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=progress, kept=sets))
             for item, progress in zip(asked, _numbered(report, len(asked)), strict=True)

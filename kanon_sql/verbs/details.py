@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from kanon_sql.engines import Workspace, now
 from kanon_sql.evaluate import Answered, Bin, Chosen, Counted, Searched, Table, count_classes, groupings
 from kanon_sql.models import Distance, PrivacyModel
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.search import Known, Lattice, Node
 from kanon_sql.spec import Count, Document, Keywords, LevelVector, Nonnegative, Positive, Share, Spec
 from kanon_sql.sql import Statement
@@ -281,7 +281,7 @@ class Details(Document, _Part):
 
 def of_search(found: Searched) -> Details:
     """The details of a search that is over, while its workspace is still open: one statement beside the metrics'."""
-    if isinstance(found, Recoded):
+    if isinstance(found, RecodingResult):
         return _details(found.workspace, found.spec, found.models, found.tables(), found.sets.counting)
     if not isinstance(found, Answered):
         return _details(found.workspace, found.spec, found.models, [], found.sets.counting)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, searched, searched_again
-from kanon_sql.release import Day, Departures, State, Taken, protects_values, standing_rows
+from kanon_sql.release import Day, Deletions, NewRows, State, protects_values, released_rows
 from kanon_sql.search import Node
 from kanon_sql.spec import QuasiIdentifier, Spec, Suppression
 
@@ -41,10 +41,10 @@ class Growth:
     spec: Spec
     state: State
     columns: Mapping[str, Column]
-    taken: Taken | None
+    taken: NewRows | None
     forms: Mapping[str, str]
     day: Day
-    departures: Departures | None
+    departures: Deletions | None
     batch: str | None
     verify_all: bool
     fail_on_warning: bool
@@ -85,7 +85,7 @@ class Growth:
         return "hold" if self.spec.increments is None else self.spec.increments.on_drift
 
     @property
-    def stands_anywhere(self) -> bool:
+    def safe_at_coarser_levels(self) -> bool:
         """Whether coarser levels leave what stands as safe as it is.
 
         Rows add up in a union of classes. Persons who are in several classes of it count once, so that frequencies of
@@ -164,10 +164,10 @@ def _stands(workspace: Workspace, growth: Growth) -> Callable[[Node], bool]:
     The batches are judged one by one, since any of them may leave as a whole; no person is in two of them. The state
     is read, since the release does not say whose its rows are.
     """
-    if growth.stands_anywhere:
+    if growth.safe_at_coarser_levels:
         return lambda node: True
     changes = None if growth.departures is None else growth.departures.changes
-    table, batch = standing_rows(workspace, growth.state, growth.columns, changes)
+    table, batch = released_rows(workspace, growth.state, growth.columns, changes)
     fixed = {batch: QuasiIdentifier.model_validate({"minimum_level": 0, "maximum_level": 0})}
 
     def stands(node: Node) -> bool:

@@ -12,15 +12,15 @@ from kanon_sql.evaluate import Chosen, Examination, rows_in_words, searched
 from kanon_sql.release import (
     Choice,
     Growing,
-    Judged,
+    JudgedRows,
     State,
-    Written,
+    WrittenTable,
     coarser_labels,
     grow,
     judged_rows,
     refuse_unequal,
+    staged_release,
     unreleased_rows,
-    written_release,
 )
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
@@ -56,7 +56,7 @@ def _grow_at(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) ->
         judged = unreleased_rows(workspace, growth.day, names, growth.spec.unit)
         return _changed(growth, found, None, judged, [], drifts=drifts, looked_for=looked_for)
     choice = choice_of(found, found.rows()["suppressed"])
-    with written_release(workspace, choice, "added") as written:
+    with staged_release(workspace, choice, "added") as written:
         warned = warnings_of_release(found, choice, written)
         judged = judged_rows(workspace, choice, names, growth.day.person)
         refuse_unequal(workspace, choice, judged, names, written.table, written.rows)
@@ -66,8 +66,8 @@ def _grow_at(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) ->
 def _changed(
     growth: Growth,
     found: Found,
-    written: Written | None,
-    judged: Judged,
+    written: WrittenTable | None,
+    judged: JudgedRows,
     warned: Sequence[Warned],
     *,
     drifts: bool,
@@ -148,7 +148,7 @@ def _examine(growth: Growth, found: Found, table: Relation) -> Examination:
 def _result(
     growth: Growth,
     found: Found,
-    written: Written | None,
+    written: WrittenTable | None,
     after: State,
     warned: Sequence[Warned],
     *,
@@ -225,7 +225,7 @@ def _notes(growth: Growth, after: State, *, drifts: bool, coarsened: bool, looke
         why = "at no higher levels would few enough rows wait"
         if growth.day.held > growth.most_waiting:
             why = f"{rows_in_words(growth.day.held)} are held at any levels"
-        elif not growth.stands_anywhere:
+        elif not growth.safe_at_coarser_levels:
             why = (
                 "at none of the best higher levels would few enough rows wait and the release satisfy the requirements"
             )

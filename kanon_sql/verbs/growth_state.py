@@ -12,12 +12,11 @@ from kanon_sql.frequency import explained_if_missing, plain_source_of
 from kanon_sql.release import (
     Choice,
     Day,
+    NewRows,
     State,
-    Taken,
-    Written,
+    WrittenTable,
     drop_others,
     drop_state,
-    forms_taken,
     judged_rows,
     kept_columns,
     open_state_schema,
@@ -26,6 +25,7 @@ from kanon_sql.release import (
     remember,
     take_rows,
     types_of,
+    value_forms,
     wait,
     write_state,
 )
@@ -45,7 +45,7 @@ class StateSource:
     """
 
     spec: Spec
-    remember: Callable[[Choice, Written], str] | None = None
+    remember: Callable[[Choice, WrittenTable], str] | None = None
 
 
 @contextmanager
@@ -87,10 +87,10 @@ class _First:
     workspace: Workspace
     spec: Spec
     columns: Mapping[str, Column]
-    taken: Taken
+    taken: NewRows
     kept: list[State] = field(default_factory=list)
 
-    def remember(self, choice: Choice, written: Written) -> str:
+    def remember(self, choice: Choice, written: WrittenTable) -> str:
         """Keep which rows were released, and which wait; says so in a sentence."""
         spec, workspace = self.spec, self.workspace
         assert spec.state is not None
@@ -107,7 +107,7 @@ class _First:
             created_at=now(),
             columns=names,
             types=types_of(self.columns, [*names, *([] if watermark is None else [watermark])]),
-            forms=forms_taken(workspace, self.columns, names, self.taken.table, {}),
+            forms=value_forms(workspace, self.columns, names, self.taken.table, {}),
             node=dict(zip(spec.quasi_identifiers, choice.levels, strict=True)),
             promise=promise_of(spec),
             watermark=self.taken.watermark,

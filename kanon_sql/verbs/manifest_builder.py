@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.evaluate import Chosen
-from kanon_sql.recode import Kept, Recoded
+from kanon_sql.recode import KeptRecoding, RecodingResult
 from kanon_sql.release import Choice, WrittenFile
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import PublishedRelease, RefreshedRelease, names_for_manifest
@@ -24,7 +24,7 @@ _CHOSEN = ("intervals", "recoding", "metrics", "search", "steps", "utility", "de
 """What the results of searches and recodings have of what was chosen."""
 
 
-def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
+def choice_of(found: Chosen | RecodingResult, suppressed_rows: int) -> Choice:
     """What to write.
 
     Args:
@@ -32,7 +32,7 @@ def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
         suppressed_rows: how many rows it leaves out, those for NULL included.
     """
     node = suppressed = vectors = mapped = None
-    if isinstance(found, Recoded):
+    if isinstance(found, RecodingResult):
         mapped = found.mapped
         vectors = found.releasable()
     else:
@@ -59,7 +59,7 @@ def manifest_of(
     result: PublishedRelease | RefreshedRelease,
     *,
     file: WrittenFile | None = None,
-    applied: Kept | None = None,
+    applied: KeptRecoding | None = None,
 ) -> dict[str, Any]:
     """What was published and how; no value of the data is in it.
 

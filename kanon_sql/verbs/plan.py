@@ -19,10 +19,10 @@ from kanon_sql.evaluate import (
     rows_in_words,
     searched,
 )
-from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency import SetCache
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.recode import Recoded, recoded
+from kanon_sql.recode import RecodingResult, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
@@ -55,7 +55,7 @@ def plan(
     details: bool = False,
     distributions: bool = False,
     compare_recoding: str | Mapping[str, Any] | None = None,
-    kept: KeptSets | None = None,
+    kept: SetCache | None = None,
     brief: bool = False,
     fail_on_warning: bool = False,
 ) -> Plan:
@@ -119,8 +119,8 @@ def plan(
     with running(engine, timeout, judges=[spec.source.table]) as run:
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
-                kept = opened.enter_context(KeptSets(engine))
-            made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
+                kept = opened.enter_context(SetCache(engine))
+            made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | RecodingResult]
             if not spec.recoding.is_full_domain:
                 made = recoded(engine, spec, report, budget, kept=kept)
             else:
@@ -153,13 +153,13 @@ def plan(
         return run.closed(result)
 
 
-def _result(found: NothingToSearch | NothingFound | Chosen | Recoded, *, brief: bool) -> Plan:
+def _result(found: NothingToSearch | NothingFound | Chosen | RecodingResult, *, brief: bool) -> Plan:
     if isinstance(found, NothingToSearch | NothingFound):
         return unreleased(Plan, found, found.failure())
     return _planned(found, brief=brief)
 
 
-def _planned(found: Chosen | Recoded, *, brief: bool) -> Plan:
+def _planned(found: Chosen | RecodingResult, *, brief: bool) -> Plan:
     """What a release would be."""
     examination, rows = found.achieved(), found.rows()
     return Plan(
@@ -177,7 +177,7 @@ def _planned(found: Chosen | Recoded, *, brief: bool) -> Plan:
         search=found.summary() if isinstance(found, Chosen) else None,
         notes=[*found.notes, *notes_of_local(found)],
         intervals=found.intervals if isinstance(found, Chosen) else None,
-        recoding=found.to_dict() if isinstance(found, Recoded) else None,
+        recoding=found.to_dict() if isinstance(found, RecodingResult) else None,
         utility=classified(found),
         warnings=warnings_of_plan(found, brief=brief),
         level_names=found.level_names,

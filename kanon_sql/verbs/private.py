@@ -16,7 +16,7 @@ from kanon_sql.release import (
     Entry,
     Sampling,
     Score,
-    Written,
+    WrittenTable,
     budgets,
     choose_levels,
     draw,
@@ -24,12 +24,12 @@ from kanon_sql.release import (
     lattice_to_choose_from,
     operating_system,
     publish,
+    refuse_exceeded_budget,
     refuse_other_release,
-    refuse_spent,
     sampling_for,
     score_for,
     spend,
-    written_release,
+    staged_release,
 )
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
@@ -112,7 +112,7 @@ def privately_released(
     engine = opened.engine
     with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
         refuse_other_release(workspace, spec)
-        entries = refuse_spent(workspace, spec, requirement)
+        entries = refuse_exceeded_budget(workspace, spec, requirement)
     least = sampling.k if requirement.search is None else expected_size(sampling)
     counted = _with_classes_of(spec, least)
     with prepared(engine, counted, models_of(counted), report) as given:
@@ -201,7 +201,7 @@ def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSumma
         vectors=None,
         drawn=drawn,
     )
-    with written_release(given.workspace, choice) as written:
+    with staged_release(given.workspace, choice) as written:
         message = (
             f"published {rows_in_words(drawn.rows)}, a random sample in classes of {run.sampling.k} or more: "
             f"the mechanism satisfies {run.requirement.notation}"
@@ -219,7 +219,7 @@ def _result(
     rows: Rows,
     node: Mapping[str, int],
     search: SearchSummary | None,
-    written: Written | None = None,
+    written: WrittenTable | None = None,
 ) -> Release:
     """The result; what it says of classes is of the written table."""
     assert run.spec.release is not None

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, Rows, rows_in_words
-from kanon_sql.recode import CellsRecoded, Kept, Recoded
+from kanon_sql.recode import CellsResult, KeptRecoding, RecodingResult
 from kanon_sql.release import (
     Choice,
     Entry,
     JointVerdict,
-    Written,
+    WrittenTable,
     addition,
     compared,
     keep,
     publish,
     publish_file,
     publish_view,
-    written_release,
+    staged_release,
 )
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
@@ -30,7 +30,7 @@ from kanon_sql.verbs.preflight import Options
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
 from kanon_sql.verbs.result import LedgerSummary, PublishedRelease, Release, unpublished, unreleased
 from kanon_sql.verbs.run import Run
-from kanon_sql.verbs.steps import StepsDone, notes_of_steps, steps_dict
+from kanon_sql.verbs.steps import AppliedSteps, notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
 
 __all__ = ["Publication"]
@@ -55,11 +55,11 @@ class Publication(Generic[K]):
     run: Run
     options: Options
     earlier: Sequence[Entry] | None = None
-    applied: Kept | None = None
-    remember: Callable[[Choice, Written], str] | None = None
+    applied: KeptRecoding | None = None
+    remember: Callable[[Choice, WrittenTable], str] | None = None
 
     def released(
-        self, found: NothingToSearch | NothingFound | Chosen | Recoded, *, refused: int | None = None
+        self, found: NothingToSearch | NothingFound | Chosen | RecodingResult, *, refused: int | None = None
     ) -> tuple[K, JointVerdict | None]:
         """What the search found, published; or why not.
 
@@ -76,7 +76,7 @@ class Publication(Generic[K]):
         choice = choice_of(found, rows["suppressed"])
         utility = classified(found)
         steps = steps_dict(found.workspace.engine, found.spec, rows["source"])
-        with written_release(found.workspace, choice) as written:
+        with staged_release(found.workspace, choice) as written:
             if isinstance(found, Chosen) and self.earlier is not None:
                 together = compared(found, written, self.earlier, refused=refused)
             warned = warnings_of_release(found, choice, written)
@@ -98,7 +98,9 @@ class Publication(Generic[K]):
             result = replace(result, notes=[*result.notes, *_kept(found)])
         return result if why is None else unpublished(result, why), together
 
-    def _described(self, found: Chosen | Recoded, written: Written, rows: Rows, steps: StepsDone | None) -> K:
+    def _described(
+        self, found: Chosen | RecodingResult, written: WrittenTable, rows: Rows, steps: AppliedSteps | None
+    ) -> K:
         """What is said of a release that was written and verified."""
         counted = {**rows, "masked": written.masked} if written.masked else rows
         result = self.kind(
@@ -121,7 +123,7 @@ class Publication(Generic[K]):
                 *notes_of_local(found),
                 *written.all_notes,
             ],
-            recoding=found.to_dict() if isinstance(found, Recoded) else None,
+            recoding=found.to_dict() if isinstance(found, RecodingResult) else None,
             steps=steps,
             level_names=found.level_names,
         )
@@ -129,7 +131,7 @@ class Publication(Generic[K]):
             return replace(result, intervals=found.intervals)
         return result
 
-    def _published(self, result: K, found: Chosen | Recoded, choice: Choice, written: Written) -> K:
+    def _published(self, result: K, found: Chosen | RecodingResult, choice: Choice, written: WrittenTable) -> K:
         """Publish what was verified, as a table, a file or a view; the result with its manifest."""
         workspace = found.workspace
         if self.remember is not None:
@@ -169,17 +171,17 @@ def _remedies(spec: Spec, together: JointVerdict) -> Sequence[str]:
     return together.remedies(spec.ledger.on_conflict)
 
 
-def _kept(found: Chosen | Recoded) -> Sequence[str]:
+def _kept(found: Chosen | RecodingResult) -> Sequence[str]:
     """Keep the recoding of what was published, if the spec says so; what to say of it."""
     if found.spec.recoding.save_as is None:
         return ()
     if isinstance(found, Chosen):
         return [keep(found.workspace, found.spec, found.node, found.node_dict(found.node))]
-    node = found.node_dict(found.node) if isinstance(found, CellsRecoded) else None
+    node = found.node_dict(found.node) if isinstance(found, CellsResult) else None
     return [keep(found.workspace, found.spec, found.mapped, node)]
 
 
-def _message(found: Chosen | Recoded, rows: Rows, written: Written) -> str:
+def _message(found: Chosen | RecodingResult, rows: Rows, written: WrittenTable) -> str:
     dropped = written.note is not None  # what says why
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "

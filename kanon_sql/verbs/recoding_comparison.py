@@ -8,9 +8,9 @@ from typing import Any
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, searched
-from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency import SetCache
 from kanon_sql.models import models_of
-from kanon_sql.recode import Recoded, recoded
+from kanon_sql.recode import RecodingResult, recoded
 from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.recoding import mean_loss_of
 from kanon_sql.verbs.result import OtherRecoding, Plan
@@ -55,7 +55,7 @@ def with_another(
     result: Plan,
     report: Reporter | None,
     budget: Budget | None,
-    kept: KeptSets | None,
+    kept: SetCache | None,
 ) -> Plan:
     """The result of a plan, and what another recoding loses; its verdict and its figures stay as they are.
 
@@ -92,7 +92,7 @@ def _found(
     other: RecodingOptions,
     report: Reporter | None,
     budget: Budget | None,
-    kept: KeptSets | None,
+    kept: SetCache | None,
 ) -> dict[str, Any]:
     """The figures of the other recoding, or the reason why there are none."""
     changed = spec.model_copy(update={"recoding": other})
@@ -102,10 +102,10 @@ def _found(
     make = searched if other.is_full_domain else recoded
     try:
         with make(engine, changed, report, budget, kept=kept) as made:
-            if not isinstance(made, Chosen | Recoded):
+            if not isinstance(made, Chosen | RecodingResult):
                 return {"reason": "it found no satisfying release"}
             made.metrics()  # where a node was chosen, its loss is one of them
-            stopped = made.stopped if isinstance(made, Recoded) else made.outcome.stopped
+            stopped = made.stopped if isinstance(made, RecodingResult) else made.outcome.stopped
             if mean_loss_of(made) is None:
                 return {"reason": "the loss of its aggregated numbers is a share of squares, which is not comparable"}
             return {"mean_loss": made.mean_loss, "suppressed": made.rows()["suppressed"], "stopped": stopped}

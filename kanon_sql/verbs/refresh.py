@@ -15,7 +15,6 @@ from kanon_sql.release import (
     State,
     day_of,
     departures_of,
-    forms_taken,
     leaving_rows,
     open_state_schema,
     refuse_later,
@@ -23,6 +22,7 @@ from kanon_sql.release import (
     refuse_other_types,
     state_of,
     take_rows,
+    value_forms,
 )
 from kanon_sql.spec import Source, Spec, format_table_name
 from kanon_sql.verbs.growth import Growth
@@ -159,7 +159,7 @@ def _refreshed(
         )  # fmt: skip
         if not by_watermark:
             refuse_later(workspace, columns, taken, watermark, state.watermark)
-        forms = forms_taken(workspace, columns, state.columns, taken.table, forms)
+        forms = value_forms(workspace, columns, state.columns, taken.table, forms)
     still, changes = (None, None) if departures is None else (departures.waiting, departures.changes)
     growth = Growth(
         spec=spec,

@@ -16,7 +16,7 @@ from kanon_sql.evaluate import (
 )
 from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
 from kanon_sql.models import metric_for, models_of
-from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, written_release
+from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, staged_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import (
     Spec,
@@ -139,7 +139,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 suppressed_rows=1 if spec.suppression.style == "mask" else 0,
                 vectors=evaluator.releasable(spec, columns, levels),
             )
-            with engine.transaction(), written_release(workspace, choice) as written:
+            with engine.transaction(), staged_release(workspace, choice) as written:
                 if spec.release_view is not None:
                     publish_view(workspace, choice, {"published_at": "(the time)"}, unseen=True)
                 else:

@@ -37,7 +37,7 @@ from kanon_sql.spec import (
     WarningOptions,
 )
 from kanon_sql.verbs.details import Details
-from kanon_sql.verbs.steps import StepsDone
+from kanon_sql.verbs.steps import AppliedSteps
 
 if TYPE_CHECKING:
     from kanon_sql.objects import Released
@@ -468,7 +468,7 @@ class Generalization(Result):
     mean_loss: Share | None = None
     search: SearchSummary | None
     utility: Utility | None = None
-    steps: StepsDone | None = None
+    steps: AppliedSteps | None = None
     details: Details | None = None
 
     @property

@@ -48,7 +48,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.target_table import Judged, judged, release_stands
+from kanon_sql.verbs.target_table import TargetTable, judged, release_exists
 from kanon_sql.verbs.year import as_published
 
 __all__ = ["Distinguished", "RiskResult", "risk"]
@@ -310,9 +310,9 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
 
 
 @contextmanager
-def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[Judged | None, list[str]]]:
+def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[TargetTable | None, list[str]]]:
     """The table to measure, None for the source; and a note where it is not the one that one would expect."""
-    if table is None and not release_stands(engine, spec):
+    if table is None and not release_exists(engine, spec):
         why = f"there is no release {spec.shown!r} yet, so the source was measured; publish it and measure again"
         yield None, [] if spec.shown is None else [why]
         return
@@ -320,7 +320,7 @@ def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[J
         yield asked, []
 
 
-def _opened(engine: Engine, spec: Spec, asked: Judged | None, names: Sequence[str], unit: str | None) -> OpenTable:
+def _opened(engine: Engine, spec: Spec, asked: TargetTable | None, names: Sequence[str], unit: str | None) -> OpenTable:
     opened = open_table(engine, spec, None if asked is None else asked.parts)
     if asked is not None:
         opened = replace(opened, shown=asked.shown)

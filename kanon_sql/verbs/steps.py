@@ -13,7 +13,7 @@ from kanon_sql.sql import source_relation
 if TYPE_CHECKING:
     from kanon_sql.spec import TableSpec
 
-__all__ = ["CodedColumn", "DrawnSample", "StepsDone", "notes_of_steps", "steps_dict"]
+__all__ = ["AppliedSteps", "CodedColumn", "DrawnSample", "notes_of_steps", "steps_dict"]
 
 
 class DrawnSample(TypedDict):
@@ -48,7 +48,7 @@ class CodedColumn(TypedDict, total=False):
     top: float
 
 
-class StepsDone(TypedDict):
+class AppliedSteps(TypedDict):
     """The release steps that were done before classes were made. What is released is coarser, and true.
 
     Attributes:
@@ -60,7 +60,7 @@ class StepsDone(TypedDict):
     columns: Mapping[str, CodedColumn]
 
 
-def steps_dict(engine: Engine, spec: Spec | TableSpec, drawn: int) -> StepsDone | None:
+def steps_dict(engine: Engine, spec: Spec | TableSpec, drawn: int) -> AppliedSteps | None:
     """The steps, and how many rows of how many were drawn; None where there are none.
 
     Args:
@@ -84,7 +84,7 @@ def steps_dict(engine: Engine, spec: Spec | TableSpec, drawn: int) -> StepsDone 
     return {"sample": sample, "columns": spec.steps.to_dict()["columns"]}
 
 
-def notes_of_steps(steps: StepsDone | None) -> list[str]:
+def notes_of_steps(steps: AppliedSteps | None) -> list[str]:
     """The same for people: which steps there were, and that values stay true."""
     if steps is None:
         return []

@@ -13,11 +13,11 @@ from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release import columns_in, file_of, snapshot
 from kanon_sql.spec import Spec, parse_table_name
 
-__all__ = ["Judged", "judged", "release_stands"]
+__all__ = ["TargetTable", "judged", "release_exists"]
 
 
 @dataclass(frozen=True)
-class Judged:
+class TargetTable:
     """A table to look at.
 
     Attributes:
@@ -30,7 +30,7 @@ class Judged:
 
 
 @contextmanager
-def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator[Judged]:
+def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator[TargetTable]:
     """The table that a verb looks at; a file as it is now, in a table of the session until the end.
 
     Args:
@@ -49,9 +49,9 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
     if table is not None and parts is not None and _is_file(engine, table, parts):
         path = Path(os.path.realpath(table))
         with snapshot(engine, path, *columns_in(path)) as found:
-            yield Judged(found.parts, table)
+            yield TargetTable(found.parts, table)
     elif parts is not None:
-        yield Judged(parts, ".".join(parts))
+        yield TargetTable(parts, ".".join(parts))
     elif spec.release_file is None:
         raise SpecError(f"release: missing; name the table to {verb} with --table")
     else:
@@ -65,7 +65,7 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
                 f"there is no file {shown}; publish it with kanon-sql anonymize, or give another with --table"
             )
         with snapshot(engine, path, *columns_in(path)) as found:
-            yield Judged(found.parts, shown)
+            yield TargetTable(found.parts, shown)
 
 
 def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:
@@ -74,7 +74,7 @@ def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:
     return readable and Path(table).is_file() and engine.exists(parts) is None
 
 
-def release_stands(engine: Engine, spec: Spec) -> bool:
+def release_exists(engine: Engine, spec: Spec) -> bool:
     """Whether what the spec releases is there already."""
     if spec.release_file is not None:
         return file_of(spec).is_file()

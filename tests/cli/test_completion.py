@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.registers import ATTACKS, names_written
+from kanon_sql.registers import ATTACKS, declared_names
 from kanon_sql.sql.dialects import DIALECTS
 
 SPEC = """\
@@ -114,8 +114,8 @@ def test_what_is_proposed(line: str, proposed: list[str], directory: Path, monke
 
 
 def test_names_that_are_written_out_are_those_that_there_are() -> None:
-    assert names_written("kanon_sql.sql.dialects") == sorted(DIALECTS)
-    assert names_written("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
+    assert declared_names("kanon_sql.sql.dialects") == sorted(DIALECTS)
+    assert declared_names("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
 
 
 def test_completing_verbs_and_options_imports_nothing_heavy(directory: Path) -> None:

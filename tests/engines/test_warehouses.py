@@ -15,7 +15,7 @@ import kanon_sql
 from kanon_sql.engines import connection
 from kanon_sql.engines.backends import BACKENDS, backend_named
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
-from kanon_sql.engines.reads import LookedAt
+from kanon_sql.engines.reads import ReadInspector
 from kanon_sql.engines.relational import RelationalEngine
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import SpecError, UnsupportedError
@@ -167,7 +167,7 @@ def test_views_are_looked_into_by_the_text_that_the_catalog_has(scheme: str) -> 
             kind = {"mssql": ("U ", "V "), "oracle": ("TABLE", "VIEW")}.get(scheme, ("BASE TABLE", "VIEW"))
             return [] if name is None else [(kind[name in views], *(["c"] * (scheme in THREE)), "s", name)]
 
-    looked = LookedAt(
+    looked = ReadInspector(
         cast(
             SessionEngine,
             SimpleNamespace(

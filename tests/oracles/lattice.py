@@ -221,7 +221,7 @@ PREFERENCES: dict[str, Callable[[Oracle, Node], Fraction | int]] = {
 # As ARX 3.9 defines them with generalization and suppression factor 1. Lower is better. In precision and loss
 # a suppressed row costs as much as a fully generalized one. Rows are counted, also when a unit is protected.
 
-Kept = Mapping[Vector, list[int]]
+KeptRecoding = Mapping[Vector, list[int]]
 
 
 def normalised_weights(oracle: Oracle) -> list[float]:
@@ -230,11 +230,11 @@ def normalised_weights(oracle: Oracle) -> list[float]:
     return [weight / max(weights) for weight in weights] if any(weights) else [1.0 for _ in weights]
 
 
-def kept_rows(kept: Kept) -> int:
+def kept_rows(kept: KeptRecoding) -> int:
     return sum(len(members) for members in kept.values())
 
 
-def suppressed_rows(oracle: Oracle, kept: Kept) -> int:
+def suppressed_rows(oracle: Oracle, kept: KeptRecoding) -> int:
     return len(oracle.rows) - kept_rows(kept)
 
 
@@ -253,12 +253,12 @@ def leaf_counts(oracle: Oracle, node: Node) -> list[Counter[str | None]]:
     return [Counter(labels[level] for labels in table.values()) for table, level in tables]
 
 
-def height(oracle: Oracle, node: Node, kept: Kept) -> float:
+def height(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """The weighted sum of the levels; suppression is ignored."""
     return math.fsum(w * level for w, level in zip(normalised_weights(oracle), node, strict=True))
 
 
-def precision(oracle: Oracle, node: Node, kept: Kept) -> float:
+def precision(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """1 - Prec of Sweeney (2002), a mean over attributes: level / height per kept cell, 1 per suppressed."""
     n = len(oracle.rows)
     if n == 0:
@@ -268,7 +268,7 @@ def precision(oracle: Oracle, node: Node, kept: Kept) -> float:
     return math.fsum(w * cost for w, cost in zip(normalised_weights(oracle), costs, strict=True)) / len(node)
 
 
-def loss(oracle: Oracle, node: Node, kept: Kept) -> float:
+def loss(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """ARX's default: the share of the domain that a cell stands for (Iyengar 2002), geometric mean."""
     n, suppressed = len(oracle.rows), suppressed_rows(oracle, kept)
     factors = []
@@ -282,18 +282,18 @@ def loss(oracle: Oracle, node: Node, kept: Kept) -> float:
     return float(math.prod(weighted) ** (1 / len(node)) - 1)
 
 
-def discernibility(oracle: Oracle, node: Node, kept: Kept) -> float:
+def discernibility(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """Bayardo, Agrawal (2005): a kept row costs the size of its class, a suppressed one that of the table."""
     return sum(len(rows) ** 2 for rows in kept.values()) + suppressed_rows(oracle, kept) * len(oracle.rows)
 
 
-def average_class_size(oracle: Oracle, node: Node, kept: Kept) -> float:
+def average_class_size(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """C_AVG of LeFevre et al. (2006), not divided by k; all suppressed rows form one; 0 without rows."""
     groups = len(kept) + (1 if suppressed_rows(oracle, kept) else 0)
     return len(oracle.rows) / groups if groups else 0.0
 
 
-def entropy(oracle: Oracle, node: Node, kept: Kept) -> float:
+def entropy(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """Non-uniform entropy (Gionis, Tassa 2009) in bits, plus the cost of suppressing generalized values."""
     kept_indexes = {index for rows in kept.values() for index in rows}
     total = []
@@ -315,7 +315,7 @@ def label_for_entropy(oracle: Oracle, column: str, level: int, value: Any) -> ob
     return with_null(oracle.hierarchies[column])[value][level]
 
 
-def ambiguity(oracle: Oracle, node: Node, kept: Kept) -> float:
+def ambiguity(oracle: Oracle, node: Node, kept: KeptRecoding) -> float:
     """Nergiz, Clifton (2007): how many combinations of values each released row may stand for, summed."""
     leaves = leaf_counts(oracle, node)
     everything = math.prod(sum(counts.values()) for counts in leaves)
@@ -326,7 +326,7 @@ def ambiguity(oracle: Oracle, node: Node, kept: Kept) -> float:
     return combinations + suppressed_rows(oracle, kept) * everything
 
 
-METRICS: dict[str, Callable[[Oracle, Node, Kept], float]] = {
+METRICS: dict[str, Callable[[Oracle, Node, KeptRecoding], float]] = {
     "height": height,
     "precision": precision,
     "loss": loss,

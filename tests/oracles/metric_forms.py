@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tests.oracles.lattice import METRICS, Kept, Oracle, label_for_entropy, leaf_counts, normalised_weights
+from tests.oracles.lattice import METRICS, KeptRecoding, Oracle, label_for_entropy, leaf_counts, normalised_weights
 from tests.oracles.model import Node, classes, generalize, judge
 
 
@@ -35,7 +35,7 @@ Value = float | tuple[float, ...]
 """What a form makes of a node: a number, or of ranks the losses in descending order."""
 
 
-def kept_of(oracle: Oracle, node: Node) -> tuple[Kept, Kept]:
+def kept_of(oracle: Oracle, node: Node) -> tuple[KeptRecoding, KeptRecoding]:
     """The classes of a node that are released, and all of those that no NULL suppresses."""
     found = classes(oracle.rows, oracle.hierarchies, node, oracle.nulls)
 
@@ -67,17 +67,17 @@ def exactly(number: float) -> Fraction:
 # --- losses per column ---------------------------------------------------------------------------
 
 
-def heights(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction) -> list[Any]:
+def heights(oracle: Oracle, node: Node, kept: KeptRecoding, s: Fraction, g: Fraction) -> list[Any]:
     return list(node)
 
 
-def precisions(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction) -> list[Any]:
+def precisions(oracle: Oracle, node: Node, kept: KeptRecoding, s: Fraction, g: Fraction) -> list[Any]:
     rows, released = len(oracle.rows), sum(map(len, kept.values()))
     ratios = [Fraction(level, top) if top else Fraction(0) for level, top in zip(node, oracle.heights, strict=True)]
     return [(released * ratio * g + (rows - released) * s) / rows if rows else 0 for ratio in ratios]
 
 
-def detail_lost(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction) -> list[Any]:
+def detail_lost(oracle: Oracle, node: Node, kept: KeptRecoding, s: Fraction, g: Fraction) -> list[Any]:
     released = {index for members in kept.values() for index in members}
     labels = generalize(oracle.rows, oracle.hierarchies, node, oracle.nulls)
     losses = []
@@ -96,7 +96,7 @@ def detail_lost(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction
     return losses
 
 
-def bits_lost(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction) -> list[Any]:
+def bits_lost(oracle: Oracle, node: Node, kept: KeptRecoding, s: Fraction, g: Fraction) -> list[Any]:
     released = {index for members in kept.values() for index in members}
     losses = []
     for column, level in zip(oracle.columns, node, strict=True):
@@ -110,7 +110,7 @@ def bits_lost(oracle: Oracle, node: Node, kept: Kept, s: Fraction, g: Fraction) 
     return losses
 
 
-LOSSES: Mapping[str, Callable[[Oracle, Node, Kept, Fraction, Fraction], list[Any]]] = {
+LOSSES: Mapping[str, Callable[[Oracle, Node, KeptRecoding, Fraction, Fraction], list[Any]]] = {
     "height": heights,
     "precision": precisions,
     "loss": detail_lost,

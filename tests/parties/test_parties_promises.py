@@ -281,7 +281,7 @@ def test_parts_that_are_not_what_was_counted_are_dropped(
 def test_rows_that_vanish_between_the_passes_stop_the_run(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
 ) -> None:
-    written = horizontal.written_release
+    written = horizontal.staged_release
 
     def loses_rows(workspace: Workspace, choice: Any) -> Any:
         connections[0].execute("DELETE FROM people WHERE id = 'key00'")

@@ -134,7 +134,7 @@ def doors() -> dict[str, set[str]]:
             "RECODINGS",
             "Register",
             "SEARCH_ALGORITHMS",
-            "names_written",
+            "declared_names",
         },
         "kanon_sql.lazy": {"imported_from"},
         "kanon_sql.interrupts": {"Interrupts", "ends_in_order", "interrupts"},

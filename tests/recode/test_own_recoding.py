@@ -20,7 +20,7 @@ from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import begin
 from kanon_sql.recode.ranges import dimensions_of, labelled
-from kanon_sql.recode.recoding_result import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, Tried, highest_levels
 from kanon_sql.registers import RECODINGS
 from kanon_sql.report.json import result_schema
 from kanon_sql.spec import Fault, level_faults, recoding
@@ -68,10 +68,10 @@ def own(tmp_path: Path) -> Iterator[None]:
         of_ranges=True,
         not_kept="makes buckets of the values of this source",
     )
-    def by_buckets(prepared: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+    def by_buckets(prepared: Prepared, spec: Spec, budget: Budget) -> NoRecoding | RecodingResult:
         state = begin(prepared.workspace, prepared.sets, prepared.models, highest_levels(prepared.sets))
         if state.violating_rows:
-            return NothingRecoded(spec, prepared, "all rows together violate the requirements")
+            return NoRecoding(spec, prepared, "all rows together violate the requirements")
         dimensions, orders = dimensions_of(prepared, spec, state)
         ordered = tuple(item for item in dimensions if item.ordered)
         tables = {f"order_{index}": order.table for index, order in orders.items()}
@@ -87,7 +87,7 @@ def own(tmp_path: Path) -> Iterator[None]:
             tables = {"open": state.open, **({"judged": judged} if step == "merged" else {})}
             state.advance(state.make("buckets", step, tables, attributes=ordered, step=step, width=width), 0)
         mapped = labelled(state, dimensions, orders)
-        found = Recoded(spec, prepared, mapped, state.judge, state.rounds, 0, None, "top", 0)
+        found = RecodingResult(spec, prepared, mapped, state.judge, state.rounds, 0, None, "top", 0)
         return replace(found, tried={"top": Tried(found.mean_loss, found.rounds, 0)})
 
     (tmp_path / "recode").mkdir()

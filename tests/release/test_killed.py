@@ -16,7 +16,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.release import write
 from kanon_sql.release.manifest import published_manifest
 from kanon_sql.release.publish import publish
-from kanon_sql.release.write import Written, written_release
+from kanon_sql.release.write import WrittenTable, staged_release
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.clean import clean
@@ -74,11 +74,11 @@ def connected(subject: Subject) -> Engine:
 def one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is released is a number, and its verification is others' business."""
 
-    def written(workspace: Any, choice: Any, target: Any, _: Any) -> Written:
+    def written(workspace: Any, choice: Any, target: Any, _: Any) -> WrittenTable:
         dialect = workspace.dialect
         sql = dialect.create_as(dialect.relation(target.parts), f"SELECT {choice.number} AS q", False)
         workspace.run(Statement("release/write", sql))
-        return Written(target, None, 1, 1, 0, None, None)  # type: ignore[arg-type]
+        return WrittenTable(target, None, 1, 1, 0, None, None)  # type: ignore[arg-type]
 
     monkeypatch.setattr(write, "_write", written)
 
@@ -87,7 +87,7 @@ def run(engine: Engine, number: int) -> str:
     """Publish a number, as anonymize does; returns the run's id."""
     with engine.run(Deadline(None)), open_workspace(engine, "") as workspace:
         choice: Any = SimpleNamespace(spec=SPEC, number=number)
-        with written_release(workspace, choice) as table:
+        with staged_release(workspace, choice) as table:
             manifest = {"published_at": f"2026-01-0{number}", "spec": SPEC.redacted(), "number": number}
             publish(workspace, SPEC, table.table, manifest)
         return workspace.run_id

@@ -13,7 +13,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines import Deadline
-from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency import SetCache
 from kanon_sql.frequency.prepared import REMEMBERED, Memory
 from kanon_sql.models import models_of
 from kanon_sql.report.json import comparison_schema
@@ -368,7 +368,7 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
             made = made.replace("top: 90", f"top: 90{value}") if name == "limits" else made.replace(name, str(value))
         specs[str(number)] = kanon_sql.Spec.parse(made)
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
-    with engine.run(Deadline(None)), KeptSets(engine, remembers=remembers) as kept:
+    with engine.run(Deadline(None)), SetCache(engine, remembers=remembers) as kept:
         found = {name: kanon_sql.plan(engine, spec, kept=kept, compare_recoding=None) for name, spec in specs.items()}
     assert [item.cost.source_scans for item in found.values()] == [1] + [0] * (len(specs) - 1)
     statements = [item.cost.statements for item in found.values()]

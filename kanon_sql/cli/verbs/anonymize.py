@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.inputs import MEMORY, drafted, need_database, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.inputs import (
+    MEMORY,
+    drafted,
+    need_database,
+    print_drafted,
+    refuse_no_draft,
+    roles_from_options,
+    spec_from_options,
+)
 from kanon_sql.cli.options import (
     DRAFT_KEYS,
     LIMITS,
@@ -20,7 +28,7 @@ from kanon_sql.cli.options import (
     SpecOrTable,
     T,
     listed,
-    shown_of,
+    parse_show,
 )
 from kanon_sql.cli.outputs import (
     exit_with,
@@ -98,19 +106,19 @@ def anonymize(
     Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it. The release of visits is then visits_release.
     """
-    from kanon_sql.cli.streams import kept_apart, with_streams, write_release
+    from kanon_sql.cli.streams import messages_on_stderr, with_streams, write_release
     from kanon_sql.release import file_manifest, file_of
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
-    shown = shown_of(show, SHOWN)
+    shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
-    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
+    roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget()
     if roles:
         spec, draft = _drafted(run, spec_or_table, roles)
     else:
-        spec, draft = spec_given(run, spec_or_table), ""
+        spec, draft = spec_from_options(run, spec_or_table), ""
     is_file = spec.release_file is not None
     in_database_only = manifest == "none"
     if is_file and in_database_only:
@@ -146,7 +154,7 @@ def anonymize(
         )
         if roles:
             result = print_drafted(run, result, spec, draft if "spec" in shown else None)
-        with kept_apart(spec) as streams:
+        with messages_on_stderr(spec) as streams:
             if not (streams and run.quiet):
                 print_result(run, result, all_minimal="minimal" in shown)
         if streams and result.passed:

@@ -8,15 +8,15 @@ import typer
 from kanon_sql.cli.complete import one_of
 from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import External, On, OtherReleases, SpecFile, listed
-from kanon_sql.cli.outputs import exit_with, print_found, write_report
+from kanon_sql.cli.outputs import exit_with, print_output, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
-from kanon_sql.registers import names_written
+from kanon_sql.registers import declared_names
 
 __all__ = ["audit"]
 
-ATTACKS = names_written("kanon_sql.disclosure.attacks")
+ATTACKS = declared_names("kanon_sql.disclosure.attacks")
 
 
 @verb(
@@ -101,7 +101,7 @@ def audit(
     run.close()
     if reveal:
         run.message("warning: --reveal shows values of persons below; do not pass them on")
-    print_found(run, result)
+    print_output(run, result)
     if run.report_file is not None:
         from kanon_sql.report.html import run_report
         from kanon_sql.report.run import read_run

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.inputs import refuse_nothing_asked, roles_given, spec_given
+from kanon_sql.cli.inputs import refuse_no_task, roles_from_options, spec_from_options
 from kanon_sql.cli.options import (
     ROLE_KEYS,
     CheckFormat,
@@ -83,9 +83,9 @@ def check(
 
     reveal = run.number("reveal", 0, 0)
     republication = _republication(run)
-    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
-    refuse_nothing_asked(roles)
-    spec = None if roles else spec_given(run, spec_or_table)
+    roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
+    refuse_no_task(roles)
+    spec = None if roles else spec_from_options(run, spec_or_table)
     lasting = spec is not None and spec.compares_with_population
     engine = run.connect(read_only=True, scratch=None if lasting else "inline")
     result = run_check(

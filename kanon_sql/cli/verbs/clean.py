@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.inputs import need_database
-from kanon_sql.cli.outputs import print_found
+from kanon_sql.cli.outputs import print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -61,12 +61,12 @@ def clean(
         result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
         if result.left and asks:
             run.pause()
-            print_found(run, result)
+            print_output(run, result)
             yes = typer.confirm(f"drop {result.left} of them?", err=True)
         if yes and result.left:
             result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
     run.close()
     if yes or not (asks and result.left):
-        print_found(run, result)
+        print_output(run, result)
     if result.left and not yes and not asks:
         run.message("nothing was dropped; run with --yes to drop them")

@@ -8,7 +8,7 @@ import typer
 from kanon_sql.cli.complete import paths
 from kanon_sql.cli.inputs import load_spec, need_database
 from kanon_sql.cli.options import LIMITS, CompareFormat, listed, numbers
-from kanon_sql.cli.outputs import exit_with, print_found, write_report
+from kanon_sql.cli.outputs import exit_with, print_output, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
@@ -101,7 +101,7 @@ def compare(
 
         run.echo(comparison_markdown(found))
     else:
-        print_found(run, found)
+        print_output(run, found)
     if run.report_file is not None:
         from kanon_sql.report.html import comparison_report
 

@@ -9,7 +9,7 @@ import typer
 from kanon_sql.cli.complete import attributes, directories
 from kanon_sql.cli.inputs import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import SpecFile, listed, named
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
@@ -119,7 +119,7 @@ def hierarchy(
     run.close()
     if reveal:
         run.message("warning: --reveal shows values of the data below; do not pass them on")
-    print_found(run, result)
+    print_output(run, result)
     for item in result.hierarchies:
         if item.file is not None:
             run.message(f"hierarchy: {item.file}")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.inputs import drafted, print_drafted, refuse_no_draft, roles_given, spec_given
+from kanon_sql.cli.inputs import drafted, print_drafted, refuse_no_draft, roles_from_options, spec_from_options
 from kanon_sql.cli.options import (
     DRAFT_KEYS,
     LIMITS,
@@ -17,7 +17,7 @@ from kanon_sql.cli.options import (
     SpecOrTable,
     T,
     listed,
-    shown_of,
+    parse_show,
 )
 from kanon_sql.cli.outputs import exit_with, print_result, refuse_unshown, write_result_report
 from kanon_sql.cli.program import verb
@@ -85,16 +85,16 @@ def plan(
     """
     from kanon_sql.verbs.plan import plan as run_plan
 
-    shown = shown_of(show, SHOWN)
+    shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
-    roles = roles_given(run, spec_or_table, quasi_identifiers, k, l, t)
+    roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget(patient=True)
     if roles:
         engine = run.connect(read_only=True)
         spec, draft = drafted(run, engine, "plan", spec_or_table, roles)
     else:
-        spec, draft = spec_given(run, spec_or_table), ""
+        spec, draft = spec_from_options(run, spec_or_table), ""
         engine = run.connect(read_only=True)
     run.keep_below(spec, "plan")
     result = run_plan(

@@ -6,7 +6,7 @@ import typer
 
 from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import Population, SamplingFraction, SpecFile, named
-from kanon_sql.cli.outputs import print_found, write_report
+from kanon_sql.cli.outputs import print_output, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -79,7 +79,7 @@ def risk(
         report=run.report,
     )
     run.close()
-    print_found(run, result)
+    print_output(run, result)
     if run.report_file is not None:
         from kanon_sql.report.html import run_report
         from kanon_sql.report.run import read_run

@@ -9,7 +9,7 @@ outside of this package.
 
 from __future__ import annotations
 
-from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Reading, Revealed, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Cases, Reading, Revealed, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.method import (
     A_HIERARCHY,
@@ -26,8 +26,8 @@ from kanon_sql.disclosure.attacks.method import (
     needed,
     refuse_without,
 )
-from kanon_sql.disclosure.attacks.promises import defaults_taken
-from kanon_sql.disclosure.attacks.readings import found_by, worst_of
+from kanon_sql.disclosure.attacks.promises import default_notes
+from kanon_sql.disclosure.attacks.readings import worst_of, worst_reading
 from kanon_sql.disclosure.attacks.registry import (
     ATTACKS,
     ON_REQUEST,
@@ -50,8 +50,8 @@ __all__ = [
     "Attack",
     "AttackMethod",
     "AttributeAttack",
+    "AuditInput",
     "Cases",
-    "Given",
     "Need",
     "Option",
     "Reading",
@@ -62,8 +62,7 @@ __all__ = [
     "Unmeasured",
     "class_keys",
     "class_values",
-    "defaults_taken",
-    "found_by",
+    "default_notes",
     "label_of",
     "methods",
     "needed",
@@ -72,4 +71,5 @@ __all__ = [
     "result_names",
     "unregister",
     "worst_of",
+    "worst_reading",
 ]

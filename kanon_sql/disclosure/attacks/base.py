@@ -15,7 +15,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import ON_REQUEST, Count, Document, Keywords, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, identifier
 
-__all__ = ["Attack", "Cases", "Given", "Reading", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
+__all__ = ["Attack", "AuditInput", "Cases", "Reading", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
 
 
 class Revealed(TypedDict):
@@ -105,7 +105,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Given:
+class AuditInput:
     """What an audit was given: the tables that an attacker may have, and what else they may know.
 
     Attributes:
@@ -150,7 +150,7 @@ class Scene:
     """
 
     workspace: Workspace
-    given: Given
+    given: AuditInput
     about: str | None = None
     reveal: int = 0
     looked_at: set[tuple[str, str, bool]] = field(default_factory=set)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target
 from kanon_sql.disclosure.attacks.method import AN_EARLIER_RELEASE, AttackMethod, Need, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 from kanon_sql.disclosure.attacks.registry import attack
@@ -44,7 +44,7 @@ class Complementary(AttackMethod):
     about_tables: ClassVar[bool] = True
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
         return roles_in_source(given)
 

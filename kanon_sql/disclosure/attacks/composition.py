@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target
 from kanon_sql.disclosure.attacks.method import (
     A_SENSITIVE_ATTRIBUTE,
     AN_EARLIER_RELEASE,
@@ -47,7 +47,7 @@ class Composition(AttributeAttack):
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)
     default_noted: ClassVar[Literal["k", "l"] | None] = "l"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
         return roles_in_source(given)
 

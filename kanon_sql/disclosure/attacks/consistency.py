@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.method import AttackMethod, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
@@ -58,7 +58,7 @@ class Consistency(AttackMethod):
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("consistency (1,k)", "consistency (k,1)", _GLOBAL)
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the records."""
         return [(given.source, [*given.spec.quasi_identifiers])]
 

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.method import (
     A_SENSITIVE_ATTRIBUTE,
     AN_EARLIER_RELEASE,
@@ -73,7 +73,7 @@ class Correspondence(AttributeAttack):
 
     measure: ClassVar[str] = "1 / the rows that may be theirs in both versions"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
         return roles_in_source(given)
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Scene, Target
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 from kanon_sql.disclosure.attacks.registry import attack
@@ -61,7 +61,7 @@ class DeFinetti(AttributeAttack):
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
         return roles_in_source(given)
 

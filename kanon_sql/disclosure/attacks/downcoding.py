@@ -27,7 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import (
@@ -89,11 +89,11 @@ class Downcoding(AttackMethod):
     results: ClassVar[tuple[str, ...]] = ("downcoding", MINIMAL)
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source says which values occur."""
         return [(given.source, [*given.spec.quasi_identifiers])]
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """The quasi-identifiers."""
         return [*given.spec.quasi_identifiers]
 

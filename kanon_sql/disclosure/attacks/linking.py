@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target
 from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
@@ -48,7 +48,7 @@ class Linking(AttackMethod):
     counts_external: ClassVar[str | None] = "linking"
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """What to link on.
 
         Raises:
@@ -104,7 +104,7 @@ class Linking(AttackMethod):
         return [forward, backward]
 
 
-def linked_on(given: Given) -> tuple[tuple[str, ...], Target]:
+def linked_on(given: AuditInput) -> tuple[tuple[str, ...], Target]:
     """The columns to link on, and the table to link with."""
     release, external = given.release, given.external
     if external is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.linking import linked_on
 from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.registry import attack
@@ -52,7 +52,7 @@ class Mapping(AttackMethod):
     about_tables: ClassVar[bool] = True
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """What rows are matched on, which the source must have as well."""
         on, external = linked_on(given)
         return [(table, on) for table in (given.release, external, given.source)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import unknown_columns
 
@@ -53,11 +53,11 @@ class Need:
         option: the option of an audit that it is given by, if it is an option.
     """
 
-    missing: Callable[[Given], str | None]
+    missing: Callable[[AuditInput], str | None]
     option: Option | None = None
 
 
-def needed(reason: str, is_given: Callable[[Given], bool], option: Option | None = None) -> Need:
+def needed(reason: str, is_given: Callable[[AuditInput], bool], option: Option | None = None) -> Need:
     """A need whose reason is always the same.
 
     Args:
@@ -138,7 +138,7 @@ class AttackMethod(ABC):
         """The options of an audit that are for this attack."""
         return {*self.uses, *(need.option for need in self.needs if need.option is not None)}
 
-    def left_out(self, given: Given, *, named: bool) -> str | None:
+    def left_out(self, given: AuditInput, *, named: bool) -> str | None:
         """Why it cannot be run with what is given; None when it can.
 
         Args:
@@ -155,11 +155,11 @@ class AttackMethod(ABC):
             return f"the parents of {', '.join(chosen)} were chosen by the released rows, and are not recorded"
         return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The tables, besides the release, that must have certain columns: without them the audit is refused."""
         return ()
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """What it is about, one run each; one None for an attack that is run once and is about nothing else."""
         return [None]
 
@@ -177,12 +177,12 @@ class AttributeAttack(AttackMethod):
 
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE,)
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """The sensitive attributes."""
         return given.spec.sensitive
 
 
-def roles_in_source(given: Given) -> list[tuple[Target, Sequence[str]]]:
+def roles_in_source(given: AuditInput) -> list[tuple[Target, Sequence[str]]]:
     """What :meth:`AttackMethod.columns` says where the source must list people and their sensitive values."""
     return [(given.source, [*given.spec.quasi_identifiers, *given.spec.sensitive])]
 

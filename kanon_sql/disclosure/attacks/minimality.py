@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Scene, Target
 from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.promises import promised_k
@@ -58,7 +58,7 @@ class Minimality(AttributeAttack):
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source lists the people and their values."""
         return roles_in_source(given)
 

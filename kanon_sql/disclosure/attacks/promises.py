@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
-__all__ = ["FEWEST", "defaults_taken", "promised_k", "promised_population_k", "promised_values"]
+__all__ = ["FEWEST", "default_notes", "promised_k", "promised_population_k", "promised_values"]
 
 FEWEST = 2
 """What attacks take where no requirement says how many."""
@@ -54,7 +54,7 @@ def _covers(spec: Spec, model: PrivacyModel, known: Iterable[str] | None) -> boo
     return promised is None or set(spec.quasi_identifiers if known is None else known) <= set(promised)
 
 
-def defaults_taken(spec: Spec, models: Sequence[PrivacyModel], noted: Collection[str | None]) -> list[str]:
+def default_notes(spec: Spec, models: Sequence[PrivacyModel], noted: Collection[str | None]) -> list[str]:
     """What attacks took where no requirement says how much is enough.
 
     Args:

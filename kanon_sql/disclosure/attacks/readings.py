@@ -10,13 +10,13 @@ from itertools import product
 from kanon_sql.disclosure.attacks.base import Attack, Cases, Reading, Scene, Unmeasured, measured
 from kanon_sql.disclosure.attacks.method import AttackMethod
 
-__all__ = ["found_by", "worst_of"]
+__all__ = ["worst_of", "worst_reading"]
 
 MOST_READINGS = 32
 """So often an attack runs at most, where labels may be of several levels."""
 
 
-def found_by(
+def worst_reading(
     method: AttackMethod, scene: Callable[[Reading], AbstractContextManager[Scene]]
 ) -> list[Attack | Unmeasured]:
     """What an attack achieves at worst, of all readings of the labels.

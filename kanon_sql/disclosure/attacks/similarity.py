@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.background import ruled_out
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_labels
 from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.registry import attack
@@ -37,7 +37,7 @@ class Similarity(AttackMethod):
     threat: ClassVar[Threat] = "inference"
     needs: ClassVar[tuple[Need, ...]] = (A_HIERARCHY,)
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """The sensitive attributes with a hierarchy."""
         return list(given.hierarchies)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import atanh, inf, sqrt
 from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.base import Attack, AuditInput, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.by_position import joined_by_position
 from kanon_sql.disclosure.attacks.common_order import DEVIATIONS
 from kanon_sql.disclosure.attacks.method import AttackMethod, Need, Option, Threat, roles_in_source
@@ -33,7 +33,7 @@ LEAST_GROUPS = 8
 """Fewer independent positions show nothing: any order of them is likely enough by chance."""
 
 
-def _unordered(given: Given, target: Target) -> str | None:
+def _unordered(given: AuditInput, target: Target) -> str | None:
     """Why the physical order of a table's rows cannot be seen; None when it can."""
     engine = given.engine
     row_id = engine.capabilities.row_id
@@ -48,7 +48,7 @@ def _unordered(given: Given, target: Target) -> str | None:
     return None
 
 
-def _not_comparable(given: Given) -> str | None:
+def _not_comparable(given: AuditInput) -> str | None:
     """Why the release's order cannot be compared with the source's; None when it can."""
     spec = given.spec
     if given.engine.capabilities.row_id is not None and spec.source.table is None:
@@ -65,7 +65,7 @@ def _not_comparable(given: Given) -> str | None:
     return None
 
 
-def _without_order(given: Given) -> str | None:
+def _without_order(given: AuditInput) -> str | None:
     """Why nothing can be made of the order of the release's rows; None when something can."""
     return _unordered(given, given.release) or (None if given.earlier else _not_comparable(given))
 
@@ -133,7 +133,7 @@ class UnsortedMatching(AttackMethod):
     about_tables: ClassVar[bool] = True
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
-    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source has what rows are found by."""
         return roles_in_source(given)
 

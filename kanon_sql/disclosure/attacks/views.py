@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target
 from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import vectors_of
@@ -79,7 +79,7 @@ class Views(AttributeAttack):
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW)
     whole_release: ClassVar[bool] = False
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """The sensitive attributes that some view has.
 
         Raises:

@@ -41,7 +41,7 @@ class Backend(ABC):
         effects: functions that change something, reach outside the database, or give another answer each time.
         shows_views: the catalog says what a view is made of, so that this is looked at before it is read.
         repeatable_samples: which samples of a table that does not change have the same rows each time.
-        knows_ended: it can be known that a run of another process or connection lives no more.
+        detects_ended_runs: it can be known that a run of another process or connection lives no more.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -57,7 +57,7 @@ class Backend(ABC):
     effects: ClassVar[frozenset[str]] = frozenset()
     shows_views: ClassVar[bool] = False
     repeatable_samples: ClassVar[Literal["none", "seeded", "all"]] = "none"
-    knows_ended: ClassVar[bool] = False
+    detects_ended_runs: ClassVar[bool] = False
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that kanon_sql can use"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class Backend(ABC):
         """Those of some runs whose locks were here, by what :meth:`hold` returned, and are held no more."""
         return ()
 
-    def bury(self, run_id: str) -> None:
+    def remove_run_mark(self, run_id: str) -> None:
         """Remove what is left of the lock of a run that ended."""
 
     def running(self, engine: RelationalEngine) -> list[Running]:

@@ -156,7 +156,7 @@ class MariaDBBackend(Backend):
         | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}
     )
     retry_for = 20.0
-    knows_ended = True
+    detects_ended_runs = True
     _place = ""
     _schema = ""
     """The session's database."""

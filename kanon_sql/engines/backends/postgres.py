@@ -178,7 +178,7 @@ class PostgresBackend(Backend):
     extra = "postgres"
     shows_views = True
     repeatable_samples = "seeded"
-    knows_ended = True
+    detects_ended_runs = True
     _writes = False
     _place = ""
     _session = 0

@@ -90,13 +90,13 @@ class SQLiteBackend(Backend):
         temp_tables=True,
         files=False,
         folds_names="ASCII",
-        judges_apart=True,  # it would sort all classes once more
+        judges_by_node=True,  # it would sort all classes once more
         row_id="rowid",
     )
     extra = "sqlite"
     shows_views = True
     effects = frozenset({"edit", "load_extension", "random", "randomblob", "readfile", "writefile"})
-    knows_ended = True
+    detects_ended_runs = True
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -278,7 +278,7 @@ class SQLiteBackend(Backend):
         asked = [run_id for run_id, holder in held_by.items() if holder == _LOCK_FILE and _RUN.fullmatch(run_id)]
         return [run_id for run_id in asked if self._file and is_abandoned(self._lock_file(run_id))]
 
-    def bury(self, run_id: str) -> None:
+    def remove_run_mark(self, run_id: str) -> None:
         """Remove the file, unless it is locked."""
         if self._file and _RUN.fullmatch(run_id) and is_abandoned(self._lock_file(run_id)):
             with suppress(OSError):

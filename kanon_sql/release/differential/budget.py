@@ -13,15 +13,17 @@ from fractions import Fraction
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import FrequencySets, is_same_table
-from kanon_sql.release.ledger import Addition, Entry, read_ledger, released_as
+from kanon_sql.release.ledger import Addition, Entry, read_ledger, released_form
 from kanon_sql.release.manifest import release_key
 from kanon_sql.spec import DifferentialPrivacyRequirement, Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["budgets", "refuse_spent", "spend", "spent_with"]
+__all__ = ["budget_with", "budgets", "refuse_exceeded_budget", "spend"]
 
 
-def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPrivacyRequirement) -> tuple[Entry, ...]:
+def refuse_exceeded_budget(
+    workspace: Workspace, spec: Spec, requirement: DifferentialPrivacyRequirement
+) -> tuple[Entry, ...]:
     """The entries of a spec's ledger, which leave enough for one more release.
 
     The smallest total that any of its releases states counts: who raised it later would break what was promised.
@@ -54,7 +56,7 @@ def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPriv
 
 def _overdrawn(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> list[str]:
     """Which budgets one more release would exceed."""
-    spent = spent_with(entries, requirement)
+    spent = budget_with(entries, requirement)
     found = []
     for position, (what, own) in enumerate(zip(("epsilon", "delta"), requirement.spends, strict=True)):
         if spent[position] > (most := _least_total(entries, requirement)[position]):
@@ -71,7 +73,7 @@ def _least_total(entries: Sequence[Entry], requirement: DifferentialPrivacyRequi
     return min(epsilon for epsilon, _ in stated), min(delta for _, delta in stated)
 
 
-def spent_with(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
+def budget_with(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
     """The epsilon and delta that a release and those before it spend together."""
     spends = [item.spends for item in _requirements(entries, requirement)]
     return sum((epsilon for epsilon, _ in spends), Fraction(0)), sum((delta for _, delta in spends), Fraction(0))
@@ -88,7 +90,7 @@ def budgets(
     entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
     """What the ledger's releases have spent, this one included, and the least total that any of them states."""
-    return spent_with(entries, requirement), _least_total(entries, requirement)
+    return budget_with(entries, requirement), _least_total(entries, requirement)
 
 
 def spend(
@@ -147,7 +149,7 @@ def _addition(
         drops_nulls=spec.nulls == "suppress",
         masked=False,
         quasi_identifiers={
-            lookup.name: released_as(spec, spec.quasi_identifiers[lookup.name], levels[lookup.name], lookup.height)
+            lookup.name: released_form(spec, spec.quasi_identifiers[lookup.name], levels[lookup.name], lookup.height)
             for lookup in sets.lookups
             if lookup.name in levels
         },

@@ -82,7 +82,7 @@ class ClickHouse(Dialect):
         """A schema is a database, which says who has made it."""
         return f"CREATE DATABASE IF NOT EXISTS {self.relation(name)} COMMENT {self.literal(_OURS)}"
 
-    def made_by_us(self, schema: Sequence[str]) -> str:
+    def schemas_created_by_us(self, schema: Sequence[str]) -> str:
         """By its comment: no user was granted anything in a database that was not there."""
         name, ours = self.literal(schema[-1]), self.literal(_OURS)
         return f"SELECT COUNT(*) FROM system.databases WHERE name = {name} AND comment = {ours}"

@@ -37,7 +37,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.hierarchy.result import LISTED, AttributeHierarchy, HierarchyResult, Level, Role
-from kanon_sql.verbs.hierarchy.values import GIVEN_COLUMN, GivenValues, load_given
+from kanon_sql.verbs.hierarchy.values import GIVEN_COLUMN, GivenValues, load_values
 from kanon_sql.verbs.result import Cost
 
 __all__ = ["hierarchy"]
@@ -197,7 +197,7 @@ def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], rela
 def _of_values(
     workspace: Workspace, spec: Spec, index: int, item: _Chosen, values: Mapping[str, GivenValues]
 ) -> _Surveyed:
-    column, raw = load_given(workspace, spec, index, item.name, item.where, item.hierarchy, values[item.name])
+    column, raw = load_values(workspace, spec, index, item.name, item.where, item.hierarchy, values[item.name])
     site = Site(index, item.where, column, GIVEN_COLUMN, f"{index}", item.hierarchy)
     (found,) = survey(workspace, spec, [site], raw)
     return _Surveyed(site, found, raw)

@@ -14,7 +14,7 @@ from kanon_sql.hierarchies import kind_of
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
 
-__all__ = ["GIVEN_COLUMN", "GivenValues", "load_given", "values_in_words"]
+__all__ = ["GIVEN_COLUMN", "GivenValues", "load_values", "values_in_words"]
 
 GivenValues = Sequence[str] | None
 """Values as text; None for those that a file or tree hierarchy has of its own."""
@@ -84,7 +84,7 @@ def _refuse_length(name: str, length: int) -> None:
         )
 
 
-def load_given(
+def load_values(
     workspace: Workspace,
     spec: Spec,
     index: int,

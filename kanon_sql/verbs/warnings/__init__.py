@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen
 from kanon_sql.models import PrivacyModel
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
@@ -24,7 +24,7 @@ from kanon_sql.verbs.warnings.readers import readable_by_others
 from kanon_sql.verbs.warnings.uneven import uneven
 
 if TYPE_CHECKING:
-    from kanon_sql.release import Choice, Written
+    from kanon_sql.release import Choice, WrittenTable
 
 __all__ = [
     "failed_by",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Warned]:
+def warnings_of_plan(found: Chosen | RecodingResult, *, brief: bool = False) -> list[Warned]:
     """What can be said before anything is written.
 
     Args:
@@ -55,7 +55,7 @@ def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Wa
     return heeded(spec, warned)
 
 
-def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Written) -> list[Warned]:
+def warnings_of_release(found: Chosen | RecodingResult, choice: Choice, written: WrittenTable) -> list[Warned]:
     """What should be known before a release is published.
 
     Args:
@@ -71,15 +71,17 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
     return [*warned, *revealing_columns(workspace, choice), *_of_persons(found, choice), *kept]
 
 
-def _of_cuts(found: Chosen | Recoded) -> list[Warned]:
+def _of_cuts(found: Chosen | RecodingResult) -> list[Warned]:
     """That others may read the recoding that is kept, where that has values of the source."""
-    if not isinstance(found, Recoded) or found.spec.recoding.save_as is None or found.mapped.cuts is None:
+    if not isinstance(found, RecodingResult) or found.spec.recoding.save_as is None or found.mapped.cuts is None:
         return []
     what = "the cuts of the recoding, which are values of the source"
     return readable_by_others(found.workspace.engine, found.spec, found.spec.recoding.save_as, what)
 
 
-def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column] | None = None) -> list[Warned]:
+def _of_rows(
+    found: Chosen | RecodingResult, table: Relation, columns: Mapping[str, Column] | None = None
+) -> list[Warned]:
     """What the released rows show by themselves: columns that single rows out, and values spelled in several ways.
 
     Args:
@@ -104,7 +106,7 @@ def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Col
     return warned
 
 
-def _of_persons(found: Chosen | Recoded, choice: Choice) -> list[Warned]:
+def _of_persons(found: Chosen | RecodingResult, choice: Choice) -> list[Warned]:
     """That classes have fewer persons than rows, where the spec names no person."""
     from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
 

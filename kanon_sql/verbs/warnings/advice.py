@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kanon_sql.evaluate import Chosen
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.spec import parse_recoding, recoding_faults
 
 __all__ = ["or_local"]
 
 
-def or_local(found: Chosen | Recoded) -> str:
+def or_local(found: Chosen | RecodingResult) -> str:
     """The advice to try a local recoding, as the end of a sentence; empty where the spec does not allow one.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.evaluate import BY_VALUE, Chosen, is_listed
 from kanon_sql.hierarchies import Lookup
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.sql import Sql, exact_text, identifier
 from kanon_sql.verbs.result import Warned
 
@@ -14,7 +14,7 @@ NEARLY_ALL = 0.9
 """The share of a column's values from which it is said to hold numbers."""
 
 
-def numbers_as_text(found: Chosen | Recoded) -> list[Warned]:
+def numbers_as_text(found: Chosen | RecodingResult) -> list[Warned]:
     """Columns of text that are released in ranges of their values, and whose values are numbers of several lengths.
 
     Numbers of one length, such as postal codes, stand in one order by either.
@@ -40,7 +40,7 @@ def numbers_as_text(found: Chosen | Recoded) -> list[Warned]:
     return warned
 
 
-def _by_characters(found: Chosen | Recoded, lookup: Lookup) -> bool:
+def _by_characters(found: Chosen | RecodingResult, lookup: Lookup) -> bool:
     """Whether a column is cut into ranges by the characters of its text."""
     spec, column = found.spec, found.columns[lookup.name]
     cut = spec.search.of_intervals if isinstance(found, Chosen) else spec.recoding.in_ranges(lookup.name)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from kanon_sql.evaluate import Chosen
 from kanon_sql.hierarchies import RANGES, Lookup
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.advice import or_local
 
@@ -17,7 +17,7 @@ NEARLY_ALL = 0.95
 """The share of rows from which a column counts as fully generalized."""
 
 
-def fully_generalized(found: Chosen | Recoded) -> list[Warned]:
+def fully_generalized(found: Chosen | RecodingResult) -> list[Warned]:
     """Quasi-identifiers that have a label of all values in every released row, or nearly every one.
 
     With a full-domain recoding that is every row or none.
@@ -48,7 +48,7 @@ def fully_generalized(found: Chosen | Recoded) -> list[Warned]:
     return [Warned("column_fully_generalized", message, gone), *_nearly_all(nearly)]
 
 
-def _nearly(found: Recoded, columns: Sequence[Lookup]) -> dict[str, float]:
+def _nearly(found: RecodingResult, columns: Sequence[Lookup]) -> dict[str, float]:
     """The share of released rows in which a column is at its top, of those where it is large."""
     shares = {}
     for lookup in columns:
@@ -76,7 +76,7 @@ def _is_one_label(found: Chosen, lookup: Lookup) -> bool:
     return level == lookup.height or (level > 0 and found.evaluator.counts.attributes[lookup.index].labels[level] == 1)
 
 
-def _covers_all(found: Recoded, lookup: Lookup) -> bool:
+def _covers_all(found: RecodingResult, lookup: Lookup) -> bool:
     """No label is below the top, or every label stands for the whole domain; of ranges the top is that of ranges."""
     column = found.mapped.columns[lookup.index]
     ranged = lookup.index in found.mapped.ranges

@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.engines import refuse_incomplete
 from kanon_sql.evaluate import Chosen, few
-from kanon_sql.recode import Recoded
+from kanon_sql.recode import RecodingResult
 from kanon_sql.sql import PORTABLE, Sql
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.advice import or_local
@@ -21,7 +21,7 @@ LEAST = 30
 """Groups of fewer rows are looked at as one: in a small group one row is a large share."""
 
 
-def uneven(found: Chosen | Recoded) -> list[Warned]:
+def uneven(found: Chosen | RecodingResult) -> list[Warned]:
     """Columns with a group of rows that lost at least four times the share that all rows lost, the worst first.
 
     A column's groups are the rows under one label, at the highest level of its hierarchy at which its values have
@@ -33,7 +33,7 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     """
     sets = found.sets
     lost = found.rows()["suppressed"] - sets.null_rows
-    if lost <= 0 or (isinstance(found, Recoded) and found.mapped.slices):
+    if lost <= 0 or (isinstance(found, RecodingResult) and found.mapped.slices):
         return []
     of_all = lost / sets.kept_rows
     hit: list[tuple[float, str]] = []
@@ -59,7 +59,7 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     return [Warned("uneven_suppression", message, [name for _, name in hit], figures)]
 
 
-def _shares(found: Chosen | Recoded, levels: Mapping[int, int]) -> dict[int, tuple[float | None, int]]:
+def _shares(found: Chosen | RecodingResult, levels: Mapping[int, int]) -> dict[int, tuple[float | None, int]]:
     """Per column, the largest share that a group of rows lost, None where too few, and how many labels there are.
 
     Args:
@@ -68,7 +68,7 @@ def _shares(found: Chosen | Recoded, levels: Mapping[int, int]) -> dict[int, tup
     """
     sets, fewest = found.sets, few(found.models)
     shared: dict[str, Any] = {"suppressed": None, "classed": None, "keys": [], "words": []}
-    if isinstance(found, Recoded):
+    if isinstance(found, RecodingResult):
         vectors, left_out = found.mapped.vectors, Sql("classed.part IS NULL")
         shared |= {"classed": found.mapped.classed, "words": list(found.mapped.names)}
     else:

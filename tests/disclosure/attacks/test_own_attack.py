@@ -27,8 +27,8 @@ from kanon_sql.disclosure.attacks import (
     Attack,
     AttackMethod,
     AttributeAttack,
+    AuditInput,
     Cases,
-    Given,
     Need,
     Scene,
     Unmeasured,
@@ -42,7 +42,7 @@ from kanon_sql.disclosure.attacks import (
     unregister,
 )
 from kanon_sql.errors import SpecError, TemplateError, UnsupportedError
-from kanon_sql.registers import names_written
+from kanon_sql.registers import declared_names
 from kanon_sql.report.audit import audit_text
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import audit_schema
@@ -263,7 +263,7 @@ class Asking(AttackMethod):
     )  # fmt: skip
     about_tables: ClassVar[bool] = True
 
-    def subjects(self, given: Given) -> Sequence[str | None]:
+    def subjects(self, given: AuditInput) -> Sequence[str | None]:
         """The external table."""
         return [] if given.external is None else [given.external.shown]
 
@@ -375,7 +375,7 @@ def test_a_directory_that_was_removed_is_looked_at_no_more(tmp_path: Path) -> No
 
 
 def test_what_is_written_out_elsewhere_is_what_is_registered() -> None:
-    assert names_written("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
+    assert declared_names("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
     assert audit_schema()["$defs"]["Attack"]["properties"]["name"]["enum"] == result_names()
 
 

@@ -6,7 +6,7 @@ import typer
 
 from kanon_sql.cli.inputs import load_spec, need_parties
 from kanon_sql.cli.options import Key, SpecFile, Split, SplitOption
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -51,5 +51,5 @@ def anonymize(
     engines = run.connect_parties(read_only=[not own for own in writes])
     result = anonymize_parties(engines, spec, split=split.value, key=key, at=at, timeout=run.timeout, report=run.report)
     run.close()
-    print_found(run, result)
+    print_output(run, result)
     exit_with(result.passed)

@@ -2,7 +2,7 @@
 
 from kanon_sql.cli.inputs import load_spec, need_parties
 from kanon_sql.cli.options import Key, SpecFile, Split, SplitOption
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -30,5 +30,5 @@ def plan(run: Session, spec_file: SpecFile, split: SplitOption = Split.horizonta
     engines = run.connect_parties(read_only=[True for _ in run.databases])
     result = plan_parties(engines, spec, split=split.value, key=key, timeout=run.timeout, report=run.report)
     run.close()
-    print_found(run, result)
+    print_output(run, result)
     exit_with(result.passed)

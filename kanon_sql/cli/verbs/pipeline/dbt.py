@@ -7,7 +7,7 @@ import typer
 
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.options import LIMITS, SpecFile
-from kanon_sql.cli.outputs import print_found, print_json
+from kanon_sql.cli.outputs import print_json, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import ExitCode
@@ -65,7 +65,7 @@ def dbt(
     if run.format == "json":
         print_json(run, result.to_dict())
     else:
-        print_found(run, result.plan)
+        print_output(run, result.plan)
         for path in result.files:
             run.echo(f"wrote {path}")
     if result.files:

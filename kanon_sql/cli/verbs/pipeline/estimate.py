@@ -2,7 +2,7 @@
 
 from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import SpecFile
-from kanon_sql.cli.outputs import print_found
+from kanon_sql.cli.outputs import print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -23,4 +23,4 @@ def estimate(run: Session, spec_file: SpecFile) -> None:
     engine = run.connect(read_only=True)
     found = run_estimate(engine, spec, timeout=run.timeout)
     run.close()
-    print_found(run, found)
+    print_output(run, found)

@@ -12,11 +12,11 @@ from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
-from kanon_sql.registers import names_written
+from kanon_sql.registers import declared_names
 
 __all__ = ["render"]
 
-DIALECTS = names_written("kanon_sql.sql.dialects")
+DIALECTS = declared_names("kanon_sql.sql.dialects")
 
 
 @verb(

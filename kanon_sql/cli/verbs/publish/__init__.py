@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kanon_sql.cli.inputs import need_lasting
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.session import Session
 
 __all__ = ["publish"]
@@ -28,5 +28,5 @@ def publish(run: Session, make: Callable[..., Any], spec: Any, *, preview: bool,
         engine, spec, preview=preview, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning
     )
     run.close()
-    print_found(run, result)
+    print_output(run, result)
     exit_with(result.passed)

@@ -2,7 +2,7 @@
 
 from kanon_sql.cli.inputs import load_cloak_spec
 from kanon_sql.cli.options import FailOnWarning, SpecFile
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -23,5 +23,5 @@ def check(run: Session, spec_file: SpecFile, fail_on_warning: FailOnWarning = Fa
     engine = run.connect(read_only=True)
     result = cloak(engine, spec, check=True, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning)
     run.close()
-    print_found(run, result)
+    print_output(run, result)
     exit_with(result.passed)

@@ -8,7 +8,7 @@ import typer
 from kanon_sql.cli.complete import directories, paths
 from kanon_sql.cli.inputs import load_spec
 from kanon_sql.cli.options import SpecFile
-from kanon_sql.cli.outputs import exit_with, print_found
+from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -79,5 +79,5 @@ def certify(
         engine, spec, out, by=by, sign=sign, timeout=run.timeout, report=run.report, whole_boundary=whole_boundary
     )
     run.close()
-    print_found(run, found)
+    print_output(run, found)
     exit_with(found.passed)

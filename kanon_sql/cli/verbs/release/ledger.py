@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.inputs import need_database
-from kanon_sql.cli.outputs import print_found
+from kanon_sql.cli.outputs import print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -34,4 +34,4 @@ def ledger(
     engine = run.connect(read_only=True, scratch="inline")
     result = run_ledger(engine, table, timeout=run.timeout, report=run.report)
     run.close()
-    print_found(run, result)
+    print_output(run, result)
