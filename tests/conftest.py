@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from hypothesis import settings
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.engines.duckdb_macros import _OF_CONNECTIONS
+from kanon_sql.registers import ATTACKS, PRIVACY_REQUIREMENTS, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from tests import ROOT
 from tests.support.command_line import SPEC, make_clinic, run
 from tests.support.strategies import TIMES
@@ -45,18 +48,32 @@ sys.dont_write_bytecode = False
 typer.testing._get_command = cache(typer.testing._get_command)
 
 
+KINDS = (ATTACKS, PRIVACY_REQUIREMENTS, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS)
+"""What a test may have a case for each of: such a test has a slow case however few cases it has."""
+
+
+def words_of(item: pytest.Item) -> set[str]:
+    """The words of a case's parameters."""
+    return set(re.findall(r"\w+", str([*item.callspec.params.values()])))  # type: ignore[attr-defined]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as slow what of the engines' matrix, and of cases that are sampled, does not run every time.
 
     With ``-m slow``, cases of slow tests that are left to the campaign do not run.
     """
+    from tests.servers import SUBJECTS
+
     cases: Counter[str] = Counter()
+    kinds = {name for names in (*KINDS, SUBJECTS) for name in names}
     for item in items:
         if sampled := item.get_closest_marker("sampled"):
             test = item.nodeid.split("[")[0]
             if turn := cases[test] % sampled.args[0]:
-                item.add_marker(pytest.mark.slow if turn <= max(1, sampled.args[0] / 6) else pytest.mark.campaign)
+                share = sampled.args[0] // 6
+                others = max(share, 1) if share or kinds & words_of(item) else 0
+                item.add_marker(pytest.mark.slow if turn <= others else pytest.mark.campaign)
             cases[test] += 1
         rarely = item.get_closest_marker("campaign_on")
         if rarely and set(rarely.args) & {item.callspec.id, *map(str, item.callspec.params.values())}:  # type: ignore[attr-defined]
@@ -224,6 +241,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(command, capture_output=True, check=True, cwd=folder)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built documentation, on disk; tests that read it are in the group of its name, so that it is built once."""
+    if find_spec("mkdocs") is None:
+        if os.environ.get("KANON_REQUIRE_BROWSER"):
+            pytest.fail("KANON_REQUIRE_BROWSER is set, and there is no mkdocs; pip install .[docs]")
+        pytest.skip("there is no mkdocs; pip install .[docs]")
+    directory = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(directory)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory
 
 
 @pytest.fixture(scope="session")

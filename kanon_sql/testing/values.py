@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
 from math import floor, inf, nextafter
 from typing import Any
 from uuid import UUID
@@ -458,8 +459,9 @@ class Values(Fixtures):
             subject.execute(f"DROP TABLE IF EXISTS {name}")
             columns = f"q {type_name}, person {subject.types['integer']}, s {subject.types['integer']}"
             subject.execute(subject.create(name, columns))
-            for person, literal in enumerate(rows):
-                subject.execute(f"INSERT INTO {name} VALUES ({literal}, {person}, {person % 2})")
+            lines = [(literal, f"({literal}, {person}, {person % 2})") for person, literal in enumerate(rows)]
+            for _, alike in groupby(lines, lambda line: line[0]):  # different ones would get a type that holds both
+                subject.execute(f"INSERT INTO {name} VALUES {', '.join(line for _, line in alike)}")
             for grouped, about, distance in (("q", "s", "ordered"), ("s", "q", "equal"), ("s", "q", "ordered")):
                 asked = {"quasi_identifiers": {grouped: None}, "sensitive": [about]}
                 spec = {**_STRANGE, **asked, "privacy": _several(about, distance)}

@@ -7,7 +7,6 @@ import inspect
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -327,17 +326,14 @@ def test_the_architecture_lists_every_decision_once() -> None:
 
 
 @pytest.mark.slow
-def test_the_site_builds_and_fetches_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="pip install .[docs]")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for file in (tmp_path / "site").rglob("*.html"):
+@pytest.mark.xdist_group("site")
+def test_the_site_builds_and_fetches_nothing(site: Path) -> None:
+    for file in site.rglob("*.html"):
         fetched = re.findall(
             r'<(?:script|img|link|iframe)[^>]*(?:src|href)="?((?:https?:)?//[^" >]+)', file.read_text("utf-8")
         )
         assert not fetched, f"{file.name}: {fetched}"
-    shown = (tmp_path / "site/reference/python.html").read_text("utf-8")
+    shown = (site / "reference/python.html").read_text("utf-8")
     names = [f"kanon_sql.{name}" for name in python_reference.objects().keys() - set(kanon_sql.errors.__all__)]
     names += [f"kanon_sql.testing.{name}" for name in kanon_sql.testing.__all__]
     names += [f"kanon_sql.errors.{name}" for name in python_reference.errors()]

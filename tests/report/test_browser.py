@@ -7,17 +7,13 @@ Chromium (``chromium``, or what ``KANON_BROWSER`` names) is skipped where it is 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import ROOT
 from tests.report.test_report import CLOSE
 from tests.support.command_line import make_clinic, run
 
@@ -142,20 +138,7 @@ def test_dark_is_dark(browser: str, reports: dict[str, Path], tmp_path: Path) ->
 # --- The documentation -----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built documentation, on disk."""
-    if find_spec("mkdocs") is None:
-        if os.environ.get("KANON_REQUIRE_BROWSER"):
-            pytest.fail("KANON_REQUIRE_BROWSER is set, and there is no mkdocs; pip install .[docs]")
-        pytest.skip("there is no mkdocs; pip install .[docs]")
-    directory = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(directory)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return directory
-
-
+@pytest.mark.xdist_group("site")
 def test_the_search_of_the_documentation_works_from_disk(browser: str, site: Path, tmp_path: Path) -> None:
     words, page = "raise_for_failure", "reference/python.html"
     dom, console = opened(browser, site / "index.html", tmp_path / "profile", 1280, query=f"?q={words}", wait=20_000)
@@ -165,6 +148,7 @@ def test_the_search_of_the_documentation_works_from_disk(browser: str, site: Pat
 
 
 @pytest.mark.campaign
+@pytest.mark.xdist_group("site")
 def test_the_search_finds_nothing_where_there_is_nothing(browser: str, site: Path, tmp_path: Path) -> None:
     dom, _ = opened(browser, site / "index.html", tmp_path / "profile", 1280, query="?q=qwyjibo", wait=20_000)
     assert "No matching documents" in dom
