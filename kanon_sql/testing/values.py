@@ -460,8 +460,8 @@ class Values(Fixtures):
             columns = f"q {type_name}, person {subject.types['integer']}, s {subject.types['integer']}"
             subject.execute(subject.create(name, columns))
             lines = [(literal, f"({literal}, {person}, {person % 2})") for person, literal in enumerate(rows)]
-            for _, alike in groupby(lines, lambda line: line[0]):  # different ones would get a type that holds both
-                subject.execute(f"INSERT INTO {name} VALUES {', '.join(line for _, line in alike)}")
+            for _, copies in groupby(lines, lambda line: line[0]):  # different ones would get a type that holds both
+                subject.execute(f"INSERT INTO {name} VALUES {', '.join(line for _, line in copies)}")
             for grouped, about, distance in (("q", "s", "ordered"), ("s", "q", "equal"), ("s", "q", "ordered")):
                 asked = {"quasi_identifiers": {grouped: None}, "sensitive": [about]}
                 spec = {**_STRANGE, **asked, "privacy": _several(about, distance)}

@@ -123,6 +123,7 @@ def test_init_writes_a_spec_that_loads(clinic: Path) -> None:
     assert data == {"verb": "init", "table": "visits", "spec": result.stdout}
 
 
+@pytest.mark.slow
 def test_demo_makes_what_it_promises(tmp_path: Path) -> None:
     result = run("demo", "-o", tmp_path, "--format", "json", "-v")
     assert result.exit_code == 0, result.stderr

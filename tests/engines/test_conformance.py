@@ -141,7 +141,6 @@ LEFT_OUT = {
 
 FIRST = {
     "test_the_same_release_as_duckdb[loss-{}]",
-    "test_the_same_release_as_duckdb[matrix-{}]",
     "test_the_same_table_as_duckdb[persons, several levels-{}]",
     "test_the_same_sample_as_duckdb[levels by the exponential mechanism-{}]",
     "test_different_texts_are_different[{}]",

@@ -132,7 +132,7 @@ def said_of(database: str, caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @given(databases())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(GIVEN[0])
 @example(GIVEN[1])
 @example(GIVEN[2])

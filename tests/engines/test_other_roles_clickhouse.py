@@ -67,6 +67,7 @@ def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.Mon
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", KEPT)
 @pytest.mark.xdist_group("clickhouse")
+@pytest.mark.slow
 def test_clickhouse_says_that_others_may_read_what_is_kept(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """chDB has one user, so what a server's catalog would say of others is put in."""
     asked, table, _ = KEPT[what]

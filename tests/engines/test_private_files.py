@@ -156,6 +156,7 @@ def test_the_next_run_says_that_it_removed_what_was_spilled(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("at", ["", pytest.param("deep/clinic", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_chdb_keeps_its_files_where_no_other_user_can_read(tmp_path: Path, at: str) -> None:
     """In memory it writes files too; and a database that is made is its owner's, whatever modes chDB gives."""
     pytest.importorskip("chdb")

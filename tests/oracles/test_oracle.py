@@ -233,7 +233,7 @@ def test_an_empty_table_has_an_answer() -> None:
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_pruning_is_sound(problem: RandomProblem) -> None:
     results = problem.oracle().results.values()
     for upper in results:

@@ -109,6 +109,7 @@ with kanon_sql.connect() as db:
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_nobody_else_reads_what_is_not_published(cwd: Path, name: str) -> None:
     cwd.chmod(0o755)
     Path("spec.yml").write_text(YAML.replace("SOURCE", "people.csv").replace("RELEASE", name))

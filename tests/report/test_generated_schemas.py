@@ -17,6 +17,8 @@ import pytest
 import kanon_sql
 from kanon_sql.report import json as schemas
 
+pytestmark = pytest.mark.xdist_group("generated schemas")
+
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "audit": schemas.audit_schema,
     "certify": schemas.certificate_schema,

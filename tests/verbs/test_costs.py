@@ -177,6 +177,7 @@ def test_no_search_reads_the_source(
     assert result.cost.source_scans == watch.planned_scans == 2
 
 
+@pytest.mark.slow
 def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
         assert none.cost.source_scans == 2
 
 
+@pytest.mark.slow
 def test_released_columns_are_compared_with_values_by_one_read_more(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +215,7 @@ def test_released_columns_are_compared_with_values_by_one_read_more(
         assert counts[code] - counts["rows_not_persons"] == Counter(more)
 
 
+@pytest.mark.slow
 def test_spellings_are_looked_for_in_the_release_by_one_statement(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def test_how_few_have_several_labels_would_follow(database: Database) -> None:
     assert shown == {"age": [], "town": [20], "sick": [20]}
 
 
+@pytest.mark.slow
 def test_a_report_speaks_of_persons(database: Database) -> None:
     database.table("people", {**COLUMNS, "person": "INTEGER"}, clinic(moves=True))
     result = kanon_sql.anonymize(

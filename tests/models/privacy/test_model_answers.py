@@ -212,6 +212,7 @@ def test_a_top_that_is_repeated_brings_no_values_together(
 
 @pytest.mark.parametrize("above", [["illness"], ["illness", "*"], ["illness", "any", "All"]])
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_the_height_is_where_one_label_stands_for_all_values(
     database: Database, tmp_path: Path, above: list[str]
 ) -> None:
