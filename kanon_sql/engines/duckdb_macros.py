@@ -43,7 +43,7 @@ _ENTRIES = (
 
 
 @dataclass(slots=True)
-class _Known:
+class _InstanceState:
     """What was found out about a connection's instance.
 
     Attributes:
@@ -57,7 +57,7 @@ class _Known:
     seen: tuple[int, int] | None = None
 
 
-_OF_CONNECTIONS: WeakKeyDictionary[duckdb.DuckDBPyConnection, _Known] = WeakKeyDictionary()
+_OF_CONNECTIONS: WeakKeyDictionary[duckdb.DuckDBPyConnection, _InstanceState] = WeakKeyDictionary()
 """A program that gives verbs its own connection makes an engine with each; they are all on one connection."""
 
 
@@ -81,7 +81,7 @@ class Macros:
     ) -> None:
         self._connection = connection
         self._execute = execute
-        self._known = _OF_CONNECTIONS.setdefault(connection, _Known())
+        self._known = _OF_CONNECTIONS.setdefault(connection, _InstanceState())
 
     def count(self) -> None:
         """Count a transaction of the engine's own."""

@@ -175,7 +175,7 @@ class Work:
                 raise Stopped("the request was stopped before it started")
             job.answer.set_result(job.call(self._tools(job)))
         except KeyboardInterrupt:  # what a driver makes of a cancelled statement
-            job.answer.set_exception(Stopped("this was stopped before there was an answer"))
+            job.answer.set_exception(Stopped("the query was stopped before it had an answer"))
         except BaseException as error:
             if isinstance(error, DatabaseError) and not self._is_there():
                 self._disconnect()

@@ -27,7 +27,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation
 
-__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_form", "withdraw_entry"]
+__all__ = ["Addition", "Entry", "ReleasedColumn", "digest_of", "read_ledger", "released_form", "withdraw_entry"]
 
 MAX_ENTRIES = 1_000
 """More releases of one table than this are not compared in one statement each."""
@@ -38,7 +38,7 @@ _LIMITS = ("minimum_level", "maximum_level", "weight", "as")
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedColumn:
     """How a release shows one quasi-identifier.
 
     Attributes:
@@ -88,7 +88,7 @@ class Entry:
     unit: str | None
     drops_nulls: bool
     masked: bool
-    quasi_identifiers: Mapping[str, Released]
+    quasi_identifiers: Mapping[str, ReleasedColumn]
     sensitive: tuple[str, ...]
     keep: tuple[str, ...]
     privacy: tuple[Requirement, ...]
@@ -141,7 +141,7 @@ class Entry:
             drops_nulls=data["drops_nulls"],
             masked=data["masked"],
             quasi_identifiers={
-                name: Released(int(item["level"]), int(item["height"]), item["digest"], item["rule"])
+                name: ReleasedColumn(int(item["level"]), int(item["height"]), item["digest"], item["rule"])
                 for name, item in data["quasi_identifiers"].items()
             },
             sensitive=tuple(data["sensitive"]),
@@ -162,10 +162,10 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def released_form(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
+def released_form(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> ReleasedColumn:
     """How a release of a spec shows a quasi-identifier at a level."""
     rule = None if quasi_identifier.hierarchy.holds_labels else _written(quasi_identifier)
-    return Released(level, height, digest_of(spec, quasi_identifier), rule)
+    return ReleasedColumn(level, height, digest_of(spec, quasi_identifier), rule)
 
 
 def _written(quasi_identifier: QuasiIdentifier) -> dict[str, Any]:

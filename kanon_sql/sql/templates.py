@@ -171,7 +171,7 @@ def render(name: str, /, **context: Any) -> Sql:
         key = (name, _frozen(context))
     except _Unknown:
         return _rendered(environment, name, context)
-    return _remembered(environment, _Asked(key, context))
+    return _remembered(environment, _Request(key, context))
 
 
 class _Unknown(Exception):
@@ -206,7 +206,7 @@ def _frozen_items(values: Collection[object]) -> tuple[tuple[type, ...], tuple[o
     return kinds, tuple(value if kind in _PLAIN else _frozen(value) for kind, value in zip(kinds, values, strict=True))
 
 
-class _Asked:
+class _Request:
     """A template and its values, equal to another where all that the template can see is."""
 
     __slots__ = ("context", "key")
@@ -219,11 +219,11 @@ class _Asked:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self.key == other.key
+        return isinstance(other, _Request) and self.key == other.key
 
 
 @lru_cache(maxsize=1_000)
-def _remembered(environment: Environment, asked: _Asked) -> Sql:
+def _remembered(environment: Environment, asked: _Request) -> Sql:
     """Rendering takes longer than looking up; the same values come back with every run of a process."""
     return _rendered(environment, str(asked.key[0]), asked.context)
 

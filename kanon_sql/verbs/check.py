@@ -165,7 +165,7 @@ def check(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Outcome:
     """What the examination of a table tells.
 
     Attributes:
@@ -195,7 +195,7 @@ class _Found:
 
 def _looked_at(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
-) -> _Found:
+) -> _Outcome:
     """Examine a table, with what the requirements ask of its source, of populations and of backgrounds."""
     _need_columns(spec, models, unit, opened)
     columns = _columns(workspace, spec, models, opened)
@@ -224,7 +224,7 @@ def _looked_at(
     achieved = [_with_persons(_with_absent(item, absent), beliefs) for item in examination.achieved]
     notes = [*notes_on_models(models), *(note for item in beliefs.values() for note in item.notes)]
     notes += [note for item in consistent.values() for note in item.notes]
-    return _Found(subject, models, replace(examination, achieved=achieved), absent, notes)
+    return _Outcome(subject, models, replace(examination, achieved=achieved), absent, notes)
 
 
 def _estimated(
@@ -319,7 +319,7 @@ def _columns(
 
 
 def _message(
-    shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str], warned: str | None
+    shown: str, found: _Outcome, invariances: Sequence[Invariance], exposed: Sequence[str], warned: str | None
 ) -> str:
     problems, examination = [], found.examination
     for item in examination.achieved:

@@ -90,7 +90,7 @@ class Comparison(Charted, Document):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RequestedRun:
     """A run that was asked for; ``recoding`` and ``columns`` are None where the spec's own stay."""
 
     name: str
@@ -199,7 +199,7 @@ def _asked(
     ks: Sequence[int],
     recodings: Sequence[str | Mapping[str, Any]],
     columns: Sequence[int],
-) -> list[_Asked]:
+) -> list[_RequestedRun]:
     """Every spec with every recoding, every number of columns and every k.
 
     Raises:
@@ -219,7 +219,7 @@ def _asked(
                 made, reason = _with_columns(
                     spec if method is None else spec.model_copy(update={"recoding": method}), count, name
                 )
-                asked += [_Asked(name, with_k(made, k, name), method, count, reason) for k in wanted]
+                asked += [_RequestedRun(name, with_k(made, k, name), method, count, reason) for k in wanted]
     return asked
 
 
@@ -243,7 +243,7 @@ def _with_columns(spec: Spec, count: int | None, name: str) -> tuple[Spec, str |
     return made, None
 
 
-def _compared(asked: _Asked, run: Callable[[Spec], Plan]) -> Compared:
+def _compared(asked: _RequestedRun, run: Callable[[Spec], Plan]) -> Compared:
     """One run; or why the spec cannot have what was put in place of what it says."""
     made = Compared(name=asked.name, k=_k_of(asked.spec), columns=asked.columns, result=None)
     if asked.recoding is not None:

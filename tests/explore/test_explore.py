@@ -317,7 +317,7 @@ def test_all_the_rest_shows_the_lattice_the_hardest_hit_and_each_column(tmp_path
         said = plain(full.text)
         for title in ("The lattice", "Classes and risk", "Rows by label", "Quality"):
             assert title in said, title
-        (hit,) = re.findall("hit hardest</h2>(.*?)</section>", full.text, re.DOTALL)
+        (hit,) = re.findall("share of suppressed rows</h2>(.*?)</section>", full.text, re.DOTALL)
         assert "zip 9000* 60 100 %" in plain(hit)
         assert "suppressed, metric" in full.text, "the hover tells rows and metric"
         assert "it would suppress more than the limit" in full.text, "and why a node is ruled out"
@@ -656,7 +656,7 @@ def test_what_reads_the_source_can_be_stopped_as_well(clinic_file: Path) -> None
         assert somebody.send(somebody.visit + job + "/stop", {}).status == 200
         while (found := somebody.send(somebody.visit + job)).status == 202:
             time.sleep(0.05)
-        assert (found.status, "stopped before there was an answer" in found.text) == (422, True)
+        assert (found.status, "stopped before it had an answer" in found.text) == (422, True)
         assert somebody.ask("ask", {}).status == 200, "the next question is answered"
 
 

@@ -50,7 +50,7 @@ def test_from_a_csv_file_to_a_published_release(
         refuse_violations(page)
         for name, role in (("name", "identifier"), ("age", "quasi_identifier"), ("diagnosis", "sensitive")):
             page.get_by_label(name, exact=True).select_option(role)
-        page.get_by_role("button", name="Begin with these").click()
+        page.get_by_role("button", name="Start with these roles").click()
         answered(page, "5-anonymity")
         page.get_by_label("recoding").select_option("full_domain")
         page.get_by_label("k of k-anonymity").fill("8")
@@ -79,7 +79,7 @@ def test_from_a_csv_file_to_a_published_release(
         page.wait_for_selector("#candidates .part")
         page.get_by_role("button", name="Draw the curve").click()
         page.wait_for_selector("#curve svg")
-        page.get_by_role("button", name="List its nodes").click()
+        page.get_by_role("button", name="List the nodes").click()
         page.wait_for_selector("#nodes table")
         page.get_by_role("button", name="Measure").click()
         page.wait_for_selector("#risk .part")
@@ -91,7 +91,7 @@ def test_from_a_csv_file_to_a_published_release(
         page.get_by_role("button", name="Publish the release").click()
         page.wait_for_selector("#published .pass")
         assert "Published" in page.inner_text("#published")
-        page.get_by_role("button", name="Attack it").click()
+        page.get_by_role("button", name="Run the attacks").click()
         page.wait_for_selector("#attacks .part")
         refuse_violations(page)
     with duckdb.connect(str(clinic_file), read_only=True) as connection:
@@ -159,7 +159,7 @@ def test_nothing_is_wider_than_the_window_and_no_rule_of_axe_is_broken(
         answered(page, "5-anonymity")
         for item in page.query_selector_all("#controls details > summary"):
             item.click()
-        page.get_by_role("button", name="List its nodes").click()
+        page.get_by_role("button", name="List the nodes").click()
         page.wait_for_selector("#nodes table")
         page.get_by_label("k of k-anonymity").fill("0")
         page.wait_for_selector("#problems li")

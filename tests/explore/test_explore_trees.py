@@ -326,7 +326,7 @@ def test_a_certificate_that_is_being_made_is_stopped(tmp_path: Path) -> None:
         while (found := somebody.send(somebody.visit + job)).status == 202:
             time.sleep(0.05)
         slow = False
-        assert (found.status, "stopped before there was an answer" in found.text) == (422, True)
+        assert (found.status, "stopped before it had an answer" in found.text) == (422, True)
         assert not (tmp_path / "certificate").exists()
         assert somebody.ask("certify", {"directory": "certificate"}).status == 200, "the next question is answered"
 

@@ -40,7 +40,7 @@ from kanon_sql.sql.statement import Statement, source_relation
 from kanon_sql.sql.text import Relation, Sql
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.dbt.files import ADAPTERS
-from kanon_sql.verbs.dbt.labels import Given, labelled
+from kanon_sql.verbs.dbt.labels import HierarchyRows, labelled
 from kanon_sql.verbs.demo import _make_visits
 from kanon_sql.verbs.doctor import doctor
 from kanon_sql.verbs.init import init
@@ -506,8 +506,8 @@ def dbt_model(dialect: str, nulls: str) -> Statement:
         sensitive=[], unit="person", nulls=nulls,
     )  # fmt: skip
     given = {
-        "sex": Given("sexes", ["value", "upper", "top"], None),
-        "dx": Given("dx_seed", ["value", "level_1", "level_2", "level_3"], "*"),
+        "sex": HierarchyRows("sexes", ["value", "upper", "top"], None),
+        "dx": HierarchyRows("dx_seed", ["value", "level_1", "level_2", "level_3"], "*"),
     }
     node = {"age": 1, "sex": 2, "weight": 2, "seen": 0, "dx": 1}
     columns = {column.name: column for column in COLUMNS}

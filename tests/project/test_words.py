@@ -70,6 +70,21 @@ NAMES = {
 }
 """The names that may have one, each with the reason."""
 
+IN_NO_CONTEXT = set(
+    "alone apart asked beside between cautions filed found given hopeless judged kept known left made matched meant "
+    "moved patience reached recoded released said seen shown sides spent taken told upkeep wanted written".split()
+)
+"""Participles and metaphors that no module and no class has as its whole name: what is given, or kept?"""
+
+SHORT_NAMES = {
+    "Reached": "a part of the JSON Schemas of results",
+    "Asked": "a part of the JSON Schema of evidence",
+    "Made": "the same",
+    "Seen": "the same",
+    "Released": "what a release in the memory of a program is wrapped in, and results hold",
+}
+"""The classes that are called so, each with the reason."""
+
 ALSO_IN_CODE = re.compile(r"\b(?:of|to|on) whom\b")
 """Docstrings may say "n of whom have the value", as papers do."""
 
@@ -86,9 +101,10 @@ def found_in(text: str) -> list[str]:
 
 
 def prose() -> Iterator[tuple[str, str]]:
-    """The README, the pages of the docs, and the files beside the package that users read."""
+    """The README, the pages of the docs and of ``explore``, and the files beside the package that users read."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "dbt" / "README.md", ROOT / "examples" / "spec.yml"]
-    for path in [*pages, *(ROOT / "docs").rglob("*.md")]:
+    explore = [*(PACKAGE / "explore").rglob("*.j2"), *(PACKAGE / "explore").rglob("*.js")]
+    for path in [*pages, *explore, *(ROOT / "docs").rglob("*.md")]:
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
 
 
@@ -202,6 +218,16 @@ def test_no_name_has_another_word() -> None:
     names = [*identifiers(), *template_names()]
     wrong = {place: f"{name}: {IN_NAMES[word]}" for place, name in names for word in IN_NAMES.keys() & words_of(name)}
     assert {place: text for place, text in wrong.items() if text.partition(":")[0] not in NAMES} == {}
+
+
+def modules_and_classes() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.stem
+        yield from re.findall(r"^ *class (\w+)", path.read_text("utf-8"), re.MULTILINE)
+
+
+def test_no_module_or_class_is_called_by_a_participle_alone() -> None:
+    assert {name for name in modules_and_classes() if name.strip("_").lower() in IN_NO_CONTEXT} == SHORT_NAMES.keys()
 
 
 def test_every_exception_is_needed() -> None:

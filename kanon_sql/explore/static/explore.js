@@ -75,14 +75,14 @@
     return all.filter(([name]) => !same.has(name));
   };
   let stale = false;  // the form is to be renewed with the next answer, whichever move that one is to
-  let edits = 0;  // a form that somebody has changed since it was sent is not replaced: the change would be lost
-  const moved = async (anew, added) => {
+  let edits = 0;  // a form that was changed since it was sent is not replaced: the change would be lost
+  const moved = async (redraw, added) => {
     const sent = edits;
-    stale ||= anew;
+    stale ||= redraw;
     const right = await ask("ask", fields(added), find("#answer"), problems);
     if (right && (stale || controls.querySelector('input[name^="lowest."]'))) stale = !await renew(sent);
   };
-  // The form anew: requirements came or went, or levels have names now; what is open and has the focus stays so.
+  // The form is drawn again: requirements came or went, or levels have names now; what is open and has the focus stays so.
   const renew = async (sent) => {
     if (edits !== sent) return false;
     const focus = document.activeElement?.id;
@@ -118,11 +118,11 @@
       edits += 1;
       if ("wait" in event.target.dataset || "change" in event.target.dataset) return;
       clearTimeout(soon);
-      soon = setTimeout(() => moved("anew" in event.target.dataset), 120);
+      soon = setTimeout(() => moved("redraw" in event.target.dataset), 120);
     });
     controls.addEventListener("change", (event) => {
       if ("build" in event.target.dataset) build(event.target.dataset.build);
-      if ("change" in event.target.dataset) moved("anew" in event.target.dataset);
+      if ("change" in event.target.dataset) moved("redraw" in event.target.dataset);
     });
     controls.addEventListener("submit", (event) => { event.preventDefault(); moved(false); });
     moved(false);
@@ -145,7 +145,7 @@
     const asked = button.dataset;
     if (asked.stop) send(asked.stop, []);
     else if (asked.file) save(asked.file);
-    else if ("anew" in asked) moved(true, true);
+    else if ("redraw" in asked) moved(true, true);
     else if ("ask" in asked) moved(false);
     else if ("again" in asked) { await send("again", []); moved(false); }
     else if (asked.preview) {

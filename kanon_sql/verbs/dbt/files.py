@@ -27,7 +27,7 @@ from kanon_sql.models import model_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Dialect
 from kanon_sql.verbs.dbt.growing import NUMBER, day_query, increment_config, judged_query, rows_above
-from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_columns
+from kanon_sql.verbs.dbt.labels import HierarchyRows, escaped, labelled, released_columns
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
@@ -168,11 +168,11 @@ def files_of(
 # --- Hierarchies -----------------------------------------------------------------------------
 
 
-def _given(release: _Release, name: str, table_columns: Sequence[str] | None) -> Given | None:
+def _given(release: _Release, name: str, table_columns: Sequence[str] | None) -> HierarchyRows | None:
     item = release.spec.quasi_identifiers[name]
     if item.table is not None:
         assert table_columns is not None
-        return Given(release.table(item.table, table_columns), table_columns, None)
+        return HierarchyRows(release.table(item.table, table_columns), table_columns, None)
     written = kind_of(item).listed_rows(release.spec)
     if written is None:
         return None
@@ -191,7 +191,7 @@ def _given(release: _Release, name: str, table_columns: Sequence[str] | None) ->
     if read_as_null:
         raise SpecError(read_as_null[:1])
     release.seeds[seed] = rows
-    return Given(f"ref({_literal(seed)})", _seed_columns(rows), rows[0][-1])
+    return HierarchyRows(f"ref({_literal(seed)})", _seed_columns(rows), rows[0][-1])
 
 
 def _seed_columns(rows: Sequence[Sequence[str]]) -> list[str]:

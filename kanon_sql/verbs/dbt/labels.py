@@ -19,7 +19,7 @@ from kanon_sql.hierarchies import TOP, exact_value, kind_of, rule_labels, value_
 from kanon_sql.spec import YEARS, Spec
 from kanon_sql.sql import Compiler, Dialect, Sql, exact_text, identifier, render
 
-__all__ = ["LEFT_OUT", "WATERMARK", "Given", "escaped", "labelled", "released_columns"]
+__all__ = ["LEFT_OUT", "WATERMARK", "HierarchyRows", "escaped", "labelled", "released_columns"]
 
 LEFT_OUT = "kanon_left_out"
 """The column that says why a row must not be released; NULL if it may be."""
@@ -32,7 +32,7 @@ _YEAR_OF_BUILD = "{{ run_started_at.year }}"
 
 
 @dataclass(frozen=True)
-class Given:
+class HierarchyRows:
     """A hierarchy given as rows: the seed or table that holds them.
 
     Attributes:
@@ -56,7 +56,7 @@ def labelled(
     spec: Spec,
     columns: Mapping[str, Column],
     node: Mapping[str, int],
-    given: Mapping[str, Given],
+    given: Mapping[str, HierarchyRows],
     source: str,
     dialect: Dialect,
     watermark: str | None = None,
@@ -94,7 +94,7 @@ def _labelled(
     spec: Spec,
     columns: Mapping[str, Column],
     node: Mapping[str, int],
-    given: Mapping[str, Given],
+    given: Mapping[str, HierarchyRows],
     source: str,
     dialect: Dialect,
     watermark: str | None,
@@ -130,7 +130,7 @@ def escaped(text: str) -> str:
     return re.sub(r"\{(?=[{%#])", "{{ '{' }}", text)
 
 
-def _label(index: int, column: Column, spec: Spec, level: int, given: Given | None) -> dict[str, Any]:
+def _label(index: int, column: Column, spec: Spec, level: int, given: HierarchyRows | None) -> dict[str, Any]:
     value = Sql(f"valued.{identifier(f'v{index}')}")
     found: dict[str, Any] = {
         "index": index,

@@ -21,7 +21,7 @@ from kanon_sql.verbs.init.csv_values import doubtful_values
 from kanon_sql.verbs.init.interview import by_spread, columns_together, skeletons
 from kanon_sql.verbs.init.names import names_no_attribute
 from kanon_sql.verbs.init.panel import followed
-from kanon_sql.verbs.init.presets import PRESETS, Known, Preset
+from kanon_sql.verbs.init.presets import PRESETS, Preset, PresetKnowledge
 from kanon_sql.verbs.init.profile import profile_columns
 from kanon_sql.verbs.init.suggest import (
     Panel,
@@ -144,7 +144,7 @@ def init(
                 _preset(preset, k, population)
                 suggestions = _suggested(workspace, profiles, panel, roles)
             if rules is not None:
-                suggestions = rules.adapt(suggestions, Known(areas))
+                suggestions = rules.adapt(suggestions, PresetKnowledge(areas))
             if not any(item.role == "quasi_identifier" for item in suggestions):
                 raise SpecError(
                     f"{shown}: no column looks like a quasi-identifier: each one looks like a key, a direct identifier "

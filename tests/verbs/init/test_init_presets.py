@@ -18,7 +18,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.init.columns import ColumnProfile
-from kanon_sql.verbs.init.presets import PRESETS, Known
+from kanon_sql.verbs.init.presets import PRESETS, PresetKnowledge
 from kanon_sql.verbs.init.suggest import suggest
 from kanon_sql.verbs.init.user_columns import Roles, with_roles
 from tests.servers import subject_of
@@ -308,7 +308,7 @@ def profile(name: str, kind: Kind = "text", *, distinct: int = 500, **more: Any)
 )  # fmt: skip
 def test_the_eighteen_kinds(given: ColumnProfile, role: str, hierarchy: str) -> None:
     """45 CFR 164.514(b)(2)(i)(A) to (R), whatever was suggested."""
-    (found,) = PRESETS["hipaa-safe-harbor"].adapt(suggest([given]), Known(None))
+    (found,) = PRESETS["hipaa-safe-harbor"].adapt(suggest([given]), PresetKnowledge(None))
     if given.name == "died" and found.role == "quasi_identifier":
         role = "quasi_identifier"  # a category, and no date
     assert (found.role, found.hierarchy) == (role, hierarchy)
@@ -328,10 +328,10 @@ def test_an_age_at_a_visit_and_the_year_of_the_visit_tell_a_year_of_birth(names:
     """85 in 2010 is 101 in 2026, though neither says so: one of them goes, and stays with a comment where asked for."""
     kinds: dict[str, Kind] = {"age": "integer", "yob": "integer", "sex": "text"}
     given = [profile(name, kinds.get(name, "date")) for name in names]
-    found = PRESETS["hipaa-safe-harbor"].adapt(suggest(given), Known(None))
+    found = PRESETS["hipaa-safe-harbor"].adapt(suggest(given), PresetKnowledge(None))
     assert {item.profile.name for item in found if item.role == "identifier"} == gone
     asked = with_roles(suggest(given), Roles(names, None, (), (), None))
-    found = PRESETS["hipaa-safe-harbor"].adapt(asked, Known(None))
+    found = PRESETS["hipaa-safe-harbor"].adapt(asked, PresetKnowledge(None))
     assert {item.profile.name for item in found if "tell a year of birth" in item.reason} == gone
     assert {item.role for item in found} == {"quasi_identifier"}
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from kanon_sql.verbs.init.suggest import Suggestion
 
-__all__ = ["Known", "Preset"]
+__all__ = ["Preset", "PresetKnowledge"]
 
 
 @dataclass(frozen=True)
-class Known:
+class PresetKnowledge:
     """What a preset knows besides the columns.
 
     Attributes:
@@ -22,7 +22,7 @@ class Known:
     areas: Sequence[str] | None
 
 
-def _as_they_are(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
+def _as_they_are(found: Sequence[Suggestion], known: PresetKnowledge) -> list[Suggestion]:
     return list(found)
 
 
@@ -50,4 +50,4 @@ class Preset:
     on_sensitive: Sequence[str] = ()
     after: Sequence[str] = ()
     takes_population: bool = False
-    adapt: Callable[[Sequence[Suggestion], Known], list[Suggestion]] = _as_they_are
+    adapt: Callable[[Sequence[Suggestion], PresetKnowledge], list[Suggestion]] = _as_they_are

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.verbs.init.columns import FEW_NUMBERS, SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.names import AGE, BIRTH, POSTAL
-from kanon_sql.verbs.init.presets.base import Known, Preset
+from kanon_sql.verbs.init.presets.base import Preset, PresetKnowledge
 from kanon_sql.verbs.init.suggest import Suggestion
 
 __all__ = ["SAFE_HARBOR", "SMALL_AREA"]
@@ -21,7 +21,7 @@ OLDEST = 90
 """From this age on all are one group."""
 
 
-def _adapted(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
+def _adapted(found: Sequence[Suggestion], known: PresetKnowledge) -> list[Suggestion]:
     """The columns as the rule allows them.
 
     Raises:
@@ -77,7 +77,7 @@ def _listed(items: Sequence[Suggestion]) -> str:
 _KEYS = {"quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "keep": "keep"}
 
 
-def _allowed(item: Suggestion, known: Known) -> Suggestion:
+def _allowed(item: Suggestion, known: PresetKnowledge) -> Suggestion:
     profile, kind = item.profile, item.profile.hipaa
     if item.asked and item.role == "identifier":
         return item
@@ -102,7 +102,7 @@ def _allowed(item: Suggestion, known: Known) -> Suggestion:
     return _date_by_name(item)
 
 
-def _place(item: Suggestion, known: Known) -> Suggestion:
+def _place(item: Suggestion, known: PresetKnowledge) -> Suggestion:
     """Three digits of a ZIP code, where enough people live in all that have these; no other place."""
     profile = item.profile
     if not profile.words & POSTAL:
