@@ -34,6 +34,7 @@ def assert_kills_break_nothing(name: str, kills: int, seconds: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
+@pytest.mark.campaign_on("mariadb", "sqlite")
 def test_a_few_kills(name: str) -> None:
     assert_kills_break_nothing(name, SHORT[name], SECONDS)
 

@@ -271,7 +271,9 @@ SEEDS = (16, 25, 14, 42)
 """Found at the first node compared, at later ones, and not at all."""
 
 
-@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(range(1000, 1020), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize(
+    "seeds", [SEEDS, pytest.param(range(1000, 1020), marks=pytest.mark.campaign)], ids=["few", "many"]
+)
 def test_coarsen_finds_the_best_safe_node_whenever_there_is_one(database: Database, seeds: Sequence[int]) -> None:
     """At or above the levels that are out: the lowest safe node, or none when no node there is safe."""
     told = Coarsened()

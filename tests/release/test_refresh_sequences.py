@@ -291,6 +291,7 @@ POLICIES = ["hold", "coarsen", "research"]
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", list(PROMISES))
 @pytest.mark.sampled(6)
+@pytest.mark.campaign_on("rows-hold", "values-coarsen", "persons' values-hold")
 def test_random_sequences(duckdb: Subject, name: str, policy: str) -> None:
     """With KANON_EXAMPLES, so many times 3 sequences each."""
     assert sum(campaign(duckdb, name, policy, range(100, 100 + 3 * max(1, TIMES))))

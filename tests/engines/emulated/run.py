@@ -170,7 +170,8 @@ def answers(connect: Callable[[], Any], run: Run, place: str, case: dict[str, An
             said.append({"verb": verb, "error": str(error)})
             continue
         found = result.to_dict()
-        said.append({key: found[key] for key in ("verb", "verdict", "node", "rows", "classes", "achieved", "metrics")})
+        kept = ("verb", "verdict", "node", "rows", "classes", "achieved", "metrics")  # a check has no node
+        said.append({key: found[key] for key in kept if key in found})
         if verb == "anonymize":
             said[-1]["released"] = sorted(
                 ([None if cell is None else str(cell) for cell in row]

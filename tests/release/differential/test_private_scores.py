@@ -88,7 +88,7 @@ def worst(name: str, tables: int, seed: int) -> dict[int, Fraction]:
     return found
 
 
-TABLES = [pytest.param(150, id="some"), pytest.param(1_500, id="many", marks=pytest.mark.slow)]
+TABLES = [pytest.param(150, id="some"), pytest.param(1_500, id="many", marks=pytest.mark.campaign)]
 
 
 @pytest.mark.sampled(6)

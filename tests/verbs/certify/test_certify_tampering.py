@@ -340,7 +340,7 @@ OPEN = re.compile(
 """What nobody but the certificate says: who, when, and words; and looser limits, which its statement knows, too."""
 
 
-@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.campaign)])
 @pytest.mark.slow
 def test_every_field_that_is_forged_with_new_digests_is_caught(certified: tuple[Database, Path], step: int) -> None:
     """By the statements, the spec in the database, and the lattice; but for what the database knows nothing of.
