@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kanon_sql.report.charts import altair_chart
     from kanon_sql.report.evidence import evidence_report
     from kanon_sql.report.html import html_fragment, html_report
-    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.perturb import Perturbation, perturb
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.refresh import refresh
+    from kanon_sql.verbs.relational import RelationalResult, anonymize_tables, check_tables, plan_tables
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import AppliedRelease, Check, Plan, RefreshedRelease, Release, Result
     from kanon_sql.verbs.risk import risk
@@ -54,6 +55,8 @@ __all__ = [
     "Perturbation",
     "Plan",
     "RefreshedRelease",
+    "RelationalResult",
+    "RelationalSpec",
     "Release",
     "Republication",
     "RequirementNotMet",
@@ -67,10 +70,12 @@ __all__ = [
     "altair_chart",
     "anonymize",
     "anonymize_parties",
+    "anonymize_tables",
     "apply",
     "audit",
     "certify",
     "check",
+    "check_tables",
     "cloak",
     "compare",
     "connect",
@@ -85,6 +90,7 @@ __all__ = [
     "perturb",
     "plan",
     "plan_parties",
+    "plan_tables",
     "refresh",
     "render",
     "risk",
@@ -108,6 +114,8 @@ _HOME = {
     "Plan": "verbs.result",
     "RefreshedRelease": "verbs.result",
     "Release": "verbs.result",
+    **dict.fromkeys(("RelationalResult", "anonymize_tables", "check_tables", "plan_tables"), "verbs.relational"),
+    "RelationalSpec": "spec",
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",
     "Result": "verbs.result",

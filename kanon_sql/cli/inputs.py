@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from kanon_sql.cli.options import DRAFT_KEYS, unquoted
 from kanon_sql.errors import DatabaseError, Problem, SpecError
@@ -14,7 +14,7 @@ from kanon_sql.errors import DatabaseError, Problem, SpecError
 if TYPE_CHECKING:
     from kanon_sql.cli.session import Session
     from kanon_sql.engines import Engine
-    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
     from kanon_sql.verbs.result import Result
 
     R = TypeVar("R", bound=Result)
@@ -29,9 +29,11 @@ __all__ = [
     "need_database",
     "need_lasting",
     "need_parties",
+    "of_several",
     "print_drafted",
     "refuse_no_draft",
     "refuse_no_task",
+    "release_several",
     "roles_from_options",
     "spec_from_options",
 ]
@@ -87,6 +89,52 @@ def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
     kind = written.get("kind") if isinstance(written, dict) else None
     others = {item.of_kind: item for item in (TableSpec, CloakSpec, PerturbSpec)}
     return others[kind].load(path) if isinstance(kind, str) and kind in others else load_spec(path)
+
+
+def of_several(path: str) -> RelationalSpec | None:
+    """The spec of several tables in a file; None where it is of another kind, or no spec."""
+    if not _names_a_spec(path):
+        return None
+    from kanon_sql.spec import RelationalSpec, read_yaml
+
+    try:
+        written = read_yaml(Path(path).read_text("utf-8-sig"), path).data
+    except (OSError, ValueError):
+        return None  # which reading it as a spec of one table explains
+    return RelationalSpec.load(path) if isinstance(written, dict) and "person" in written else None
+
+
+def release_several(
+    run: Session, verb: str, spec: RelationalSpec, make: Callable[..., Any], refused: Mapping[str, bool]
+) -> NoReturn:
+    """Run a verb for a spec of several tables, print what it found, and exit.
+
+    Args:
+        run: the session.
+        verb: the command, for messages.
+        spec: of several tables.
+        make: the verb of the library.
+        refused: options that it does not take -> whether they were given.
+
+    Raises:
+        SpecError: one was, or a release would be lost.
+    """
+    from kanon_sql.cli.outputs import exit_with, print_output
+
+    given = [name for name, is_given in refused.items() if is_given]
+    given += [f"--set {key}" for key in run.own]
+    if given:
+        raise SpecError(
+            f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out, or set it in "
+            "the spec"
+        )
+    if verb == "anonymize":
+        need_lasting(run.database)
+    engine = run.connect(read_only=verb != "anonymize")
+    result = make(engine, spec, timeout=run.timeout, report=run.report)
+    run.close()
+    print_output(run, result)
+    exit_with(result.passed)
 
 
 def need_database(database: str) -> None:

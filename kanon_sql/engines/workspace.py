@@ -104,6 +104,14 @@ class Workspace:
         """The same workspace, its new scratch tables named apart from those of others that do the same work in it."""
         return replace(self, prefix=prefix)
 
+    def reading(self, source: str) -> Workspace:
+        """The same workspace, whose statements read another source.
+
+        Args:
+            source: its FROM form.
+        """
+        return replace(self, compiler=self.compiler.over(source))
+
     def quoted(self, relation: Relation) -> str:
         """A scratch table's name, for filling a slot."""
         return ".".join(self.compiler.quote(part) for part in relation.parts)

@@ -19,7 +19,7 @@ from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
 from kanon_sql.hierarchies.row_hierarchies import RowHierarchy, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.hierarchies.rules import rule_labels, value_text
-from kanon_sql.spec import Origin, QuasiIdentifier, Spec
+from kanon_sql.spec import Generalized, Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_with_labels", "survey"]
@@ -27,7 +27,7 @@ __all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest
 
 def build_lookups(
     workspace: Workspace,
-    spec: Spec,
+    spec: Generalized,
     columns: dict[str, Column],
     raw: Relation,
     *,
@@ -112,7 +112,7 @@ def highest_with_labels(workspace: Workspace, labels: Relation, levels: Sequence
 
 def _sound(
     workspace: Workspace,
-    spec: Spec,
+    spec: Origin,
     sites: Sequence[Site],
     raw: Relation,
     nulls: str,

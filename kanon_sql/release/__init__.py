@@ -73,7 +73,14 @@ from kanon_sql.release.manifest import (
     published_manifest,
     under_another_id,
 )
-from kanon_sql.release.publish import name_obstacles, publish, put_back, refuse_foreign_release
+from kanon_sql.release.publish import (
+    name_obstacles,
+    never_together,
+    publish,
+    publish_together,
+    put_back,
+    refuse_foreign_release,
+)
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
 from kanon_sql.release.rows_of_run import NewRows, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.state import (
@@ -146,6 +153,7 @@ __all__ = [
     "manifest_of",
     "marks_perturbed",
     "name_obstacles",
+    "never_together",
     "open_state_schema",
     "operating_system",
     "pending_records",
@@ -154,6 +162,7 @@ __all__ = [
     "publish",
     "publish_file",
     "publish_history",
+    "publish_together",
     "publish_view",
     "published_manifest",
     "put_back",

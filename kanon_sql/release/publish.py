@@ -28,13 +28,13 @@ on its way fails; then R's mark under N decides whether R is settled or withdraw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace
-from kanon_sql.errors import DatabaseError, Obstacle, SpecError, refuse
+from kanon_sql.errors import DatabaseError, Obstacle, SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
@@ -50,7 +50,17 @@ from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Dialect, Relation, Statement
 
-__all__ = ["HISTORY", "KEEP", "mark_as_published", "name_obstacles", "publish", "put_back", "refuse_foreign_release"]
+__all__ = [
+    "HISTORY",
+    "KEEP",
+    "mark_as_published",
+    "name_obstacles",
+    "never_together",
+    "publish",
+    "publish_together",
+    "put_back",
+    "refuse_foreign_release",
+]
 
 KEEP = "recoding.save_as"
 """What names a kept recoding in a spec."""
@@ -274,6 +284,51 @@ def publish(
         if addition is not None:
             addition.enter(workspace)
         record.publish(spec, manifest)
+
+
+def publish_together(workspace: Workspace, tables: Sequence[tuple[Origin, Relation, Mapping[str, Any]]]) -> None:
+    """Give several verified tables their names at once: all of them, or none.
+
+    Args:
+        workspace: where.
+        tables: what is released, the verified table, and what to record of it.
+
+    Raises:
+        UnsupportedError: the engine cannot publish several tables in one transaction.
+        SpecError: what now stands under a name may not be replaced; nothing was published.
+    """
+    if (why := never_together(workspace.engine)) is not None:
+        raise UnsupportedError(why)
+    workspace.engine.refuse_shadowed_functions()  # the verification has called them
+    workspace.report("publishing", None)
+    manifests = dict.fromkeys(in_schema_of(_named(spec), MANIFEST_TABLE) for spec, _, _ in tables)
+    for table in manifests:
+        workspace.create_shared("release/manifest/create", table)
+    with workspace.engine.transaction():
+        workspace.hold(*manifests)
+        for spec, written, manifest in tables:
+            release = _named(spec)
+            mark_as_published(workspace, written)
+            if _replaced(workspace, spec, written, None) is not None:
+                workspace.execute("engines/scratch/drop", target=Relation(release))
+            _rename(workspace, written.parts, release[-1])
+            _open(workspace, release)
+            Record(workspace, in_schema_of(release, MANIFEST_TABLE), workspace.run_id).publish(spec, manifest)
+
+
+def never_together(engine: Engine) -> str | None:
+    """Why several tables cannot be published at once; None where they can."""
+    if engine.capabilities.transactional_ddl:
+        return None
+    return (
+        f"{engine.dialect.name} cannot publish several tables in one transaction, so that a reader could join a new "
+        "table to an old one; plan and check work here, and DuckDB, PostgreSQL and SQLite publish"
+    )
+
+
+def _named(spec: Origin) -> tuple[str, ...]:
+    assert spec.release is not None
+    return spec.release
 
 
 def _open(workspace: Workspace, release: tuple[str, ...]) -> None:

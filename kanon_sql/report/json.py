@@ -17,6 +17,7 @@ __all__ = [
     "evidence_schema",
     "parties_schema",
     "perturbation_schema",
+    "relational_schema",
     "result_schema",
     "risk_schema",
     "tabulation_schema",
@@ -113,6 +114,13 @@ def certificate_schema() -> dict[str, Any]:
     from kanon_sql.verbs.certify import Content
 
     return _schema_of(Content, "kanon_sql certificate")
+
+
+def relational_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``RelationalResult.to_dict()``."""
+    from kanon_sql.verbs.relational import RelationalResult
+
+    return _schema_of(RelationalResult, "kanon_sql several tables")
 
 
 def risk_schema() -> dict[str, Any]:

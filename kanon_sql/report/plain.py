@@ -31,6 +31,8 @@ _TEXTS = {
     "Perturbation": "perturbation.perturbation_text",
     "Plan": "text.result_text",
     "RefreshedRelease": "text.result_text",
+    "RelationalResult": "relations.relational_text",
+    "RelationalSpec": "spec.spec_text",
     "Release": "text.result_text",
     "RiskResult": "risk.risk_text",
     "Spec": "spec.spec_text",

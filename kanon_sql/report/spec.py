@@ -11,11 +11,21 @@ from kanon_sql.models import label_of
 from kanon_sql.report.html import listed
 from kanon_sql.report.layout import facts
 from kanon_sql.report.words import plural
-from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, Suppression, TableSpec, format_table_name
+from kanon_sql.spec import (
+    PERSON,
+    CloakSpec,
+    PerturbSpec,
+    RelationalSpec,
+    Source,
+    Spec,
+    Suppression,
+    TableSpec,
+    format_table_name,
+)
 
 __all__ = ["spec_text"]
 
-AnySpec = Spec | TableSpec | PerturbSpec | CloakSpec
+AnySpec = Spec | TableSpec | PerturbSpec | CloakSpec | RelationalSpec
 
 
 def spec_text(spec: AnySpec) -> RenderableType:
@@ -25,6 +35,8 @@ def spec_text(spec: AnySpec) -> RenderableType:
         spec: what to show; its ``to_yaml`` has all of it.
     """
     given = spec.redacted()
+    if isinstance(spec, RelationalSpec):
+        return facts(list(_of_several(spec, given)))
     if isinstance(spec, TableSpec):
         own = _of_table(spec, given)
     elif isinstance(spec, PerturbSpec):
@@ -34,7 +46,7 @@ def spec_text(spec: AnySpec) -> RenderableType:
     else:
         own = _of_release(spec, given)
     release = spec.shown if isinstance(spec, Spec) else spec.release and format_table_name(spec.release)
-    return facts([("source", _source(spec, given["source"])), *own, ("release", release or "none is named")])
+    return facts([("source", _source(spec.source, given["source"])), *own, ("release", release or "none is named")])
 
 
 def _of_release(spec: Spec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -49,6 +61,18 @@ def _of_release(spec: Spec, given: Mapping[str, Any]) -> Iterator[tuple[str, str
     yield "suppression", _suppression(spec.suppression)
     if spec.differential_privacy is None and spec.m_invariance is None:  # which choose levels and classes themselves
         yield "recoding", _recoding(spec)
+
+
+def _of_several(spec: RelationalSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, table in {PERSON: given[PERSON], **given["tables"]}.items():
+        above = "" if name == PERSON else f", below {spec.tables[name].above}"
+        yield name, f"{_source(spec.source_of(name), table['table']) if table['table'] is not None else name}{above}"
+        for column, hierarchy in table["quasi_identifiers"].items():
+            yield "", f"{column}: {listed(hierarchy) or 'the value, or nothing'}"
+    yield "requirements", ", ".join(f"km_anonymity ({item.notation})" for item in spec.privacy)
+    yield "suppression", _written(given["suppression"])
+    yield "recoding", spec.method
+    yield "release", "none is named" if spec.release is None else f"in {format_table_name(spec.release.schema_)}"
 
 
 def _of_table(spec: TableSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -98,10 +122,10 @@ def _written(value: Any) -> str:
     return " ".join(map(_written, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _source(spec: AnySpec, given: object) -> str:
+def _source(source: Source, given: object) -> str:
     """A table by its name; a query or a file without what is not for others to read."""
-    if spec.source.table is not None:
-        return format_table_name(spec.source.table)
+    if source.table is not None:
+        return format_table_name(source.table)
     if isinstance(given, dict):
         return "; ".join(f"{key}: {' '.join(str(value).split())}" for key, value in given.items())
     return "the table that is given"

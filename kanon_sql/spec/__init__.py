@@ -48,7 +48,7 @@ from kanon_sql.spec.m_invariance import (
 )
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.origin import Origin
+from kanon_sql.spec.origin import Generalized, Origin
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding, recoding
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec.dimension import Dimension
     from kanon_sql.spec.masking import Masking, Noise, Pram
     from kanon_sql.spec.perturbation import PerturbSpec
+    from kanon_sql.spec.relational import PERSON, ChildTable, KmAnonymity, PersonTable, RelationalSpec
     from kanon_sql.spec.tabulation import TableSpec
 
 __all__ = [
@@ -80,9 +81,11 @@ __all__ = [
     "MOST_DIGITS",
     "NO_SOURCE",
     "ON_REQUEST",
+    "PERSON",
     "SIGNATURE_COLUMN",
     "YEARS",
     "Aggregate",
+    "ChildTable",
     "CloakSpec",
     "CloakWarnings",
     "ColumnStep",
@@ -94,9 +97,11 @@ __all__ = [
     "Displayed",
     "Document",
     "Fault",
+    "Generalized",
     "Hierarchy",
     "KAnonymityRequirement",
     "Keywords",
+    "KmAnonymity",
     "Lbqid",
     "LevelNames",
     "LevelSearch",
@@ -110,6 +115,7 @@ __all__ = [
     "Noise",
     "Nonnegative",
     "Origin",
+    "PersonTable",
     "PersonalK",
     "PerturbSpec",
     "Point",
@@ -119,6 +125,7 @@ __all__ = [
     "Printed",
     "QuasiIdentifier",
     "RecodingOptions",
+    "RelationalSpec",
     "Requirement",
     "Rules",
     "SearchOptions",
@@ -166,6 +173,7 @@ __all__ = [
 ]
 
 _HOME = {
+    **dict.fromkeys(("PERSON", "ChildTable", "KmAnonymity", "PersonTable", "RelationalSpec"), "relational"),
     "CloakSpec": "cloaking",
     "Dimension": "dimension",
     "Masking": "masking",

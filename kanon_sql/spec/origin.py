@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kanon_sql.spec.sections import Source
 
-__all__ = ["Origin"]
+if TYPE_CHECKING:
+    from kanon_sql.spec.hierarchy import QuasiIdentifier
+
+__all__ = ["Generalized", "Origin"]
 
 
 class Origin(Protocol):
@@ -27,3 +31,15 @@ class Origin(Protocol):
 
     def resolve(self, path: str | Path) -> Path:
         """A path of the spec; relative paths are relative to its file."""
+
+
+class Generalized(Origin, Protocol):
+    """What builds lookup tables knows of a spec, or of one of its tables."""
+
+    @property
+    def quasi_identifiers(self) -> Mapping[str, QuasiIdentifier]:
+        """Column -> hierarchy."""
+
+    @property
+    def nulls(self) -> str:
+        """What becomes of NULL in a quasi-identifier."""

@@ -24,7 +24,7 @@ from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
-__all__ = ["NO_SOURCE", "SearchOptions", "Source", "Suppression"]
+__all__ = ["NO_SOURCE", "MaxShare", "SearchOptions", "Source", "Suppression"]
 
 
 # --- Source --------------------------------------------------------------------------------
@@ -126,6 +126,10 @@ def _max_share(value: object) -> float:
     if isinstance(value, int) and not isinstance(value, bool) and value > 1:
         fail("expected a share of the rows between 0 and 1; write a number of rows as max_rows")
     return _SHARE(value)
+
+
+MaxShare = Annotated[float, checked(_max_share)]
+"""The largest share of something that may be left out, from 0.0 to 1.0, or such as ``2%``."""
 
 
 class Suppression(Part):

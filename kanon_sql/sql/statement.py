@@ -129,6 +129,10 @@ class Compiler:
         """A compiler of the same kind that remembers nothing: shapes are kept by less than all that is in them."""
         return Compiler(self.dialect, self._fills[SOURCE], temporary=self._temporary, counted=self._counted)
 
+    def over(self, source: str) -> Compiler:
+        """A compiler of the same kind, whose statements read another source: its FROM form."""
+        return Compiler(self.dialect, source, temporary=self._temporary, run=self._run, counted=self._counted)
+
     def statement(self, name: str, /, **context: Any) -> Statement:
         """Compile a template. Raises TemplateError when it is unsafe or not portable."""
         return self._fill(name, self._compile(name, context), {})

@@ -13,15 +13,17 @@ from typing import Any
 
 from kanon_sql.engines import Engine, Reporter, connect, open_workspace
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation, Sql, render
+from kanon_sql.spec import RelationalSpec, Spec
+from kanon_sql.sql import Relation, Sql, Statement, render
 from kanon_sql.verbs.anonymize import anonymize
+from kanon_sql.verbs.relational import RelationalResult, anonymize_tables
 from kanon_sql.verbs.result import Release
 
-__all__ = ["DATABASE", "PATIENTS", "SPEC", "VISITS", "demo"]
+__all__ = ["DATABASE", "PATIENTS", "SPEC", "TABLES_SPEC", "VISITS", "demo", "demo_tables"]
 
 DATABASE = "demo.duckdb"
 SPEC = "demo.yml"
+TABLES_SPEC = "tables.yml"
 EDUCATION = "hierarchies/education.csv"
 
 VISITS = 50_000
@@ -32,6 +34,10 @@ PATIENTS = 30_000
 YEAR = 2024
 FREQUENT = 5_000
 """Patients who come often."""
+TABLE_PATIENTS = 6_000
+"""Persons of the demo of several tables."""
+TABLE_VISITS = 14_000
+"""Their visits."""
 _TABLE = Relation(("visits",))
 _MARK = Relation(("kanon_sql_demo",))
 
@@ -64,6 +70,41 @@ def demo(directory: Path, report: Reporter | None = None, *, replace: bool = Fal
     try:
         _make_visits(engine, report)
         return directory / SPEC, anonymize(engine, Spec.load(directory / SPEC), report=report)
+    finally:
+        engine.close()
+
+
+def demo_tables(
+    directory: Path, report: Reporter | None = None, *, replace: bool = False
+) -> tuple[Path, RelationalResult]:
+    """Make ``demo.duckdb`` with patients, visits and prescriptions, a spec of these, and release them together.
+
+    A second run makes the demo's tables again and leaves what else is in the database.
+
+    Args:
+        directory: where to put the files; made if it is missing.
+        report: called with each stage in plain words.
+        replace: replace files of these names even if the demo did not write them as they are.
+
+    Returns:
+        The path of the spec, and the result of the run.
+
+    Raises:
+        UnsupportedError: a file is in the way, and ``replace`` is not set.
+        DatabaseError: the files cannot be written.
+    """
+    texts = {directory / TABLES_SPEC: _TABLES_TEXT}
+    database = directory / DATABASE
+    if replace:
+        _remove(database)
+    else:
+        _refuse_foreign(database, texts)
+    _write(texts)
+    engine = connect(database)
+    try:
+        _make_tables(engine, report)
+        spec = RelationalSpec.load(directory / TABLES_SPEC)
+        return directory / TABLES_SPEC, anonymize_tables(engine, spec, report=report)
     finally:
         engine.close()
 
@@ -130,6 +171,37 @@ def _make_visits(engine: Engine, report: Reporter | None) -> None:
             workspace.execute(
                 "verbs/demo/visits", target=_TABLE, draws=visit_draws, patients=patients, **_visit_choices()
             )
+
+
+def _make_tables(engine: Engine, report: Reporter | None) -> None:
+    """Create the tables ``patients``, ``visits`` and ``prescriptions`` again, and the schema of the release."""
+    with open_workspace(engine, "", report) as workspace:
+        workspace.report(f"generating a clinic: {TABLE_PATIENTS:,} patients, their visits and prescriptions", None)
+        workspace.execute("verbs/demo/mark", target=_MARK)
+        patient_draws, visit_draws = workspace.table("patient_draws"), workspace.table("visit_draws")
+        drug_draws, patients = workspace.table("drug_draws"), workspace.table("patients")
+        workspace.execute("verbs/demo/random", target=patient_draws, rows=TABLE_PATIENTS, draws=16, seed=20_240_229)
+        workspace.execute("verbs/demo/random", target=visit_draws, rows=TABLE_VISITS, draws=9, seed=1_618_033)
+        workspace.execute("verbs/demo/random", target=drug_draws, rows=TABLE_VISITS, draws=4, seed=2_718_281)
+        choices = {**_patient_choices(), "patients": TABLE_PATIENTS}
+        workspace.execute("verbs/demo/patients", target=patients, draws=patient_draws, **choices)
+        all_visits = workspace.table("all_visits")
+        visits = {**_visit_choices(), "patients_count": TABLE_PATIENTS, "frequent": TABLE_PATIENTS // 6}
+        workspace.execute("verbs/demo/visits", target=all_visits, draws=visit_draws, patients=patients, **visits)
+        engine.execute(Statement("verbs/demo/schema", f"{engine.dialect.create_schema(('released',))}"))
+        with engine.transaction():
+            for name in ("prescriptions", "visits", "patients"):
+                workspace.execute("engines/scratch/drop", target=Relation((name,)))
+            workspace.execute("verbs/demo/of_patients", target=Relation(("patients",)), patients=patients)
+            workspace.execute("verbs/demo/of_visits", target=Relation(("visits",)), visits=all_visits)
+            workspace.execute(
+                "verbs/demo/prescriptions",
+                target=Relation(("prescriptions",)),
+                visits=all_visits,
+                draws=drug_draws,
+                drugs=[{"diagnosis": diagnosis, "codes": codes} for diagnosis, codes in _DRUGS.items()],
+            )
+            workspace.drop(all_visits)
 
 
 def _patient_choices() -> dict[str, Any]:
@@ -345,4 +417,61 @@ privacy:
 
 # At most this share of the visits may be left out.
 suppression: {{max_share: 0.05}}
+"""
+
+
+# --- Several tables ------------------------------------------------------------------------
+
+_DRUGS: Mapping[str, Sequence[str]] = {
+    "Respiratory infection": ("J01CA04", "R05DA04", "N02BE01"),
+    "Asthma": ("R03AC02", "R03BA02", "R03DC03"),
+    "Injury": ("M01AE01", "N02BE01", "N02AX02"),
+    "Allergy": ("R06AE07", "R01AD09", "H02AB06"),
+    "Back pain": ("M01AE01", "M03BX02", "N02AX02"),
+    "Anxiety disorder": ("N05BA06", "N06AB04", "N05CF02"),
+    "Depression": ("N06AB04", "N06AX16", "N05CF02"),
+    "Hypertension": ("C09AA05", "C08CA01", "C03AA03"),
+    "Diabetes": ("A10BA02", "A10AE04", "A10BH01"),
+    "Arthritis": ("M01AE01", "L04AX03", "H02AB06"),
+    "Heart failure": ("C03CA01", "C07AB07", "C09AA05"),
+    "COPD": ("R03AC02", "R03BB04", "R03BA02"),
+    "Cancer": ("A04AA01", "N02AA01", "L01BC06"),
+}
+"""ATC codes that are prescribed for a diagnosis, the most frequent first; paracetamol for all others."""
+
+_TABLES_TEXT = """\
+# Three tables of a clinic, released together: whoever knows a patient's own values here, and one visit or one
+# prescription, is to find at least 5 patients.
+#
+#     kanon-sql plan tables.yml -d demo.duckdb
+#     kanon-sql anonymize tables.yml -d demo.duckdb
+#     kanon-sql check tables.yml -d demo.duckdb
+#
+# Names are left out, since nothing here mentions them, and all keys are new in each release.
+version: 1
+person:
+  table: patients
+  key: patient_id
+  quasi_identifiers:
+    sex:
+    birth_date: {dates: [year, decade], maximum_level: 2}
+    zip: {prefix: [3, 2]}
+tables:
+  visits:
+    key: visit_id
+    person: patient_id
+    quasi_identifiers:
+      visit_date: {dates: [month, quarter, year]}
+      ward:
+      diagnosis:
+  prescriptions:
+    key: prescription_id
+    parent: visits
+    by: visit_id
+    quasi_identifiers:
+      drug: {prefix: [5, 3, 1]}
+privacy:
+  - km_anonymity: {k: 5, m: 1}
+suppression: {max_persons: 1%, max_rows: 1%}
+release: {schema: released}
 """

@@ -14,9 +14,7 @@ from kanon_sql.spec import format_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
-
-    Published = Spec | CloakSpec | PerturbSpec | TableSpec
+    from kanon_sql.spec import Origin
 
 __all__ = ["Run", "refuse_perturbed", "running"]
 
@@ -59,7 +57,7 @@ def running(
     engine: Engine,
     timeout: float | None,
     *,
-    publishes: Published | None = None,
+    publishes: Origin | None = None,
     judges: Sequence[tuple[str, ...] | None] = (),
 ) -> Iterator[Run]:
     """Open a run.

@@ -41,6 +41,7 @@ ROOMS = [
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
     "perturbation",  # untrue rows, which are no anonymization
+    "relations",  # rows of several tables, joined by keys
     "positions",  # rows whose cells are those of a quad-tree, and no hierarchy's
     "objects",  # what a program has already: tables and connections
     "verbs",

@@ -12,8 +12,10 @@ from kanon_sql.cli.inputs import (
     MEMORY,
     drafted,
     need_database,
+    of_several,
     print_drafted,
     refuse_no_draft,
+    release_several,
     roles_from_options,
     spec_from_options,
 )
@@ -106,6 +108,18 @@ def anonymize(
     Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it. The release of visits is then visits_release.
     """
+    if (several := of_several(spec_or_table)) is not None:
+        from kanon_sql.verbs.relational import anonymize_tables
+
+        refused = {
+            "--manifest": manifest is not None,
+            "--show": bool(show),
+            "--fail-on-warning": fail_on_warning,
+            "--quasi-identifiers": bool(quasi_identifiers),
+            "--k, --l and --t": k is not None or bool(l) or bool(t),
+            "--output": run.report_file is not None,
+        }
+        release_several(run, "anonymize", several, anonymize_tables, refused)
     from kanon_sql.cli.streams import messages_on_stderr, with_streams, write_release
     from kanon_sql.release import file_manifest, file_of
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize

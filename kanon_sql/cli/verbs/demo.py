@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories
-from kanon_sql.cli.outputs import exit_with, print_result
+from kanon_sql.cli.outputs import exit_with, print_output, print_result
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -16,6 +16,7 @@ __all__ = ["demo"]
 
 @verb(
     "kanon-sql demo",
+    "kanon-sql demo --tables",
     "kanon-sql demo -o clinic --format json",
     database=False,
     product=None,
@@ -32,15 +33,29 @@ def demo(
             help="The directory to write to; created if it does not exist.",
         ),
     ] = Path(),
+    tables: Annotated[
+        bool,
+        typer.Option("--tables", help="Make patients, visits and prescriptions, and release the three together."),
+    ] = False,
 ) -> None:
     """Make a small clinic, anonymize it, and show the result.
 
     Writes demo.duckdb (generated visits of generated patients), the spec demo.yml and its
     hierarchies into a directory, runs anonymize on them and prints its result. Read the
     files, change them and run the commands again.
+
+    With --tables: demo.duckdb with patients, visits and prescriptions, and the spec tables.yml,
+    which releases the three in the schema released, with new keys.
     """
     from kanon_sql.verbs.demo import demo as make_demo
+    from kanon_sql.verbs.demo import demo_tables
 
+    if tables:
+        path, several = demo_tables(directory, report=run.report)
+        run.close()
+        print_output(run, several)
+        run.message(f"\nnext: {shlex.join(['kanon-sql', 'check', str(path), '-d', str(path.parent / 'demo.duckdb')])}")
+        exit_with(several.passed)
     spec_path, result = make_demo(directory, report=run.report)
     if run.verbose:
         for sql in result.sql:

@@ -5,7 +5,15 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.inputs import drafted, print_drafted, refuse_no_draft, roles_from_options, spec_from_options
+from kanon_sql.cli.inputs import (
+    drafted,
+    of_several,
+    print_drafted,
+    refuse_no_draft,
+    release_several,
+    roles_from_options,
+    spec_from_options,
+)
 from kanon_sql.cli.options import (
     DRAFT_KEYS,
     LIMITS,
@@ -83,6 +91,18 @@ def plan(
     Ctrl-C during the search shows the best generalization found so far, with exit code 130;
     a second Ctrl-C stops at once.
     """
+    if (several := of_several(spec_or_table)) is not None:
+        from kanon_sql.verbs.relational import plan_tables
+
+        refused = {
+            "--show": bool(show),
+            "--compare-recoding": compare_recoding != "quick",
+            "--fail-on-warning": fail_on_warning,
+            "--quasi-identifiers": bool(quasi_identifiers),
+            "--k, --l and --t": k is not None or bool(l) or bool(t),
+            "--output": run.report_file is not None,
+        }
+        release_several(run, "plan", several, plan_tables, refused)
     from kanon_sql.verbs.plan import plan as run_plan
 
     shown = parse_show(show, SHOWN)

@@ -12,7 +12,7 @@ from kanon_sql.errors import SpecError
 
 __all__ = ["schema"]
 
-SPECS = ("spec", "table-spec", "positions-spec", "perturbed-spec")
+SPECS = ("spec", "table-spec", "positions-spec", "perturbed-spec", "tables-spec")
 
 RESULTS = {
     "result": "result_schema",
@@ -25,6 +25,7 @@ RESULTS = {
     "positions": "cloak_schema",
     "perturbed": "perturbation_schema",
     "parties": "parties_schema",
+    "tables": "relational_schema",
 }
 """Results, each with the function of :mod:`kanon_sql.report.json` that has its schema."""
 
@@ -59,9 +60,10 @@ def schema(
 
         print_json(run, getattr(json, RESULTS[name])())
     elif name in SPECS:
-        from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+        from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
 
-        classes: dict[str, Any] = dict(zip(SPECS, (Spec, TableSpec, CloakSpec, PerturbSpec), strict=True))
+        kinds = (Spec, TableSpec, CloakSpec, PerturbSpec, RelationalSpec)
+        classes: dict[str, Any] = dict(zip(SPECS, kinds, strict=True))
         print_json(run, classes[name].json_schema())
     else:
         raise SpecError(f"{name!r}: unknown schema; expected one of {', '.join((*SPECS, *RESULTS))}")

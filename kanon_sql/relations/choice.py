@@ -1,0 +1,166 @@
+"""Which classes of persons to generalize events in: small classes lose detail of events, large ones that of persons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.engines import Workspace
+from kanon_sql.relations.classes import (
+    PersonClasses,
+    loss_of,
+    nodes_by_loss,
+    person_vectors,
+    persons_in_classes,
+    small_classes,
+)
+from kanon_sql.relations.members import LabelledColumn, Member, path_of
+from kanon_sql.spec import PERSON, RelationalSpec
+from kanon_sql.sql import Relation
+
+__all__ = ["chosen_classes"]
+
+
+def chosen_classes(workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member]) -> PersonClasses | None:
+    """The classes of persons to generalize events in; None where too many persons are in small ones at every node.
+
+    Tried are the node that loses least of what is known of persons, and the steps from it to the top. What events would
+    lose in its classes is estimated by how many rows are rare on each step of their path; the sum over all tables
+    decides, and the first node after which it rises is the last to be tried.
+
+    Args:
+        workspace: where.
+        spec: what is asked for.
+        members: the tables, each after its parent.
+    """
+    person = members[PERSON]
+    nodes = nodes_by_loss(person.columns)
+    small = small_classes(workspace, person, person_vectors(workspace, person), nodes, spec.k)
+    most = spec.suppression.most_persons(person.count)
+    left = dict(zip(nodes, small, strict=True))
+    first = next((node for node in nodes if left[node] <= most), None)
+    if first is None:
+        return None
+    estimate = _Estimate(workspace, spec, members) if _events_matter(spec, members) else None
+    best: tuple[float, PersonClasses] | None = None
+    for number, node in enumerate(_from(person.columns, first)):
+        if left[node] > most:
+            continue
+        classes = persons_in_classes(workspace, person, node, spec.k, left[node], f"classes{number}")
+        if estimate is None:
+            return classes
+        workspace.report(f"choosing classes of persons: {number + 1} tried", None)
+        total = loss_of(person.columns, node) + estimate.loss(classes.table)
+        if best is not None and total >= best[0]:
+            workspace.drop(classes.table)
+            break
+        if best is not None:
+            workspace.drop(best[1].table)
+        best = total, classes
+    assert best is not None, "the first node satisfies"
+    return best[1]
+
+
+def _events_matter(spec: RelationalSpec, members: Mapping[str, Member]) -> bool:
+    return len(members) > 1 and any(item.m != 0 for item in spec.privacy)
+
+
+def _from(columns: Sequence[LabelledColumn], node: Sequence[int]) -> list[tuple[int, ...]]:
+    """A node and the steps from it to the top."""
+    return [tuple(step) for step in path_of(columns, [1.0] * len(columns), node)]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of a table's path.
+
+    Attributes:
+        names: the columns that hold its labels.
+        loss: what a row loses of the table's own columns.
+    """
+
+    names: tuple[str, ...]
+    loss: float
+
+
+class _Estimate:
+    """What events would lose in classes of persons, without generalizing them.
+
+    Args:
+        workspace: where.
+        spec: what is asked for.
+        members: the tables, each after its parent.
+    """
+
+    def __init__(self, workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member]) -> None:
+        self._workspace, self._k = workspace, spec.k
+        self._rows: dict[str, Relation] = {}
+        self._steps: dict[str, list[_Step]] = {}
+        self._members = [member for name, member in members.items() if name != PERSON]
+        for number, member in enumerate(self._members):
+            self._rows[member.name] = self._rows_of(number, member)
+            self._steps[member.name] = _steps_of(member)
+
+    def _rows_of(self, number: int, member: Member) -> Relation:
+        assert member.parent is not None
+        inherited: list[dict[str, str]] = []
+        own: list[dict[str, str]] = []
+        for position, column in enumerate(member.path):
+            names = [{"own": f"s{position}_{level}", "code": f"g{column.number}_{level}"} for level in column.levels]
+            (inherited if position < member.inherited else own).extend(names)
+        target = self._workspace.table(f"estimated{number}")
+        self._workspace.execute(
+            "relations/rows_in_classes",
+            target=target,
+            coded=member.coded,
+            parent=self._rows[member.parent.name] if member.inherited else None,
+            inherited=inherited,
+            names=own,
+        )
+        return target
+
+    def loss(self, classes: Relation) -> float:
+        """The sum over the tables of what a row loses on average."""
+        total = 0.0
+        for member in self._members:
+            steps = self._steps[member.name]
+            if not member.count or not steps:
+                continue
+            rare = self._rare(member, classes)
+            lost = steps[0].loss * member.count
+            for number, step in enumerate(steps[1:], 1):
+                lost += rare[number - 1] * (step.loss - steps[number - 1].loss)
+            total += (lost + rare[-1] * (1 - steps[-1].loss)) / member.count
+        return total
+
+    def _rare(self, member: Member, classes: Relation) -> list[int]:
+        quoted, filled = self._workspace.quoted, self._workspace.compiler.filled
+        steps = self._steps[member.name]
+        branches = [
+            filled(
+                "relations/rare_share",
+                {"number": str(number), "rows": quoted(self._rows[member.name]), "classes": quoted(classes)},
+                names=step.names,
+                k=self._k,
+            )
+            for number, step in enumerate(steps)
+        ]
+        found = {
+            int(number): int(count)
+            for number, count in self._workspace.query(self._workspace.compiler.union(branches), len(branches))
+        }
+        return [found[number] for number in range(len(steps))]
+
+
+def _steps_of(member: Member) -> list[_Step]:
+    if not member.path:
+        return []
+    steps = []
+    for levels in path_of(member.path, [1.0] * len(member.path)):
+        names = tuple(
+            f"s{position}_{level}"
+            for position, (column, level) in enumerate(zip(member.path, levels, strict=True))
+            if column.counts[level] > 1
+        )
+        steps.append(_Step(names, loss_of(member.columns, levels[member.inherited :])))
+    return steps

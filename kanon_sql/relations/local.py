@@ -1,0 +1,200 @@
+"""Events generalized within each class of persons, row by row.
+
+A row of another table begins at its lowest levels. While fewer than k persons of its class have a row that is known by
+the same labels, as often, it climbs one step of its table's path, and takes the rows above it along where the step is
+one of their columns: what a row is known by is what is released of it and of the rows above it. What is at the end of
+its path is left out, with the rows below it. Levels only rise, so this ends; in the end every item that occurs is
+shared by k persons of its class: k^m-anonymity for m = 1 (Terrovitis et al. 2008), within classes (Poulis et al. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kanon_sql.engines import Workspace
+from kanon_sql.relations.classes import PersonClasses
+from kanon_sql.relations.members import Member, path_of
+from kanon_sql.spec import PERSON
+from kanon_sql.sql import Relation
+
+__all__ = ["States", "climbed"]
+
+ABOVE = 2.0
+"""What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
+
+States = Mapping[str, Relation]
+"""Table -> its rows that stay, each with the level of each of its quasi-identifiers; scratch tables."""
+
+
+@dataclass
+class _Climb:
+    """Climbing under way.
+
+    Attributes:
+        workspace: where.
+        members: the tables, each after its parent.
+        classes: the persons who stay.
+        k: how many persons share an item.
+        states: the rows that stay.
+        left_out: rows that were left out.
+    """
+
+    workspace: Workspace
+    members: Mapping[str, Member]
+    classes: PersonClasses
+    k: int
+    states: dict[str, Relation] = field(default_factory=dict)
+    _count: int = 0
+
+    @property
+    def events(self) -> list[Member]:
+        """The tables below that of persons, each after its parent."""
+        return [member for name, member in self.members.items() if name != PERSON]
+
+    def paths(self) -> dict[str, list[list[int]]]:
+        """Per table, the steps of what its rows are known by."""
+        found = {}
+        for member in self.events:
+            weights = [ABOVE] * member.inherited + [1.0] * len(member.columns)
+            found[member.name] = path_of(member.path, weights) if member.path else []
+        return found
+
+    def start(self) -> None:
+        """Every row of a person who stays, at its lowest levels."""
+        for member in self.events:
+            state = self.workspace.table(f"state_{self._number()}")
+            self.workspace.execute(
+                "relations/state",
+                target=state,
+                coded=member.coded,
+                classes=self.classes.table,
+                levels=[column.lowest for column in member.columns],
+                is_child=True,
+            )
+            self.states[member.name] = state
+
+    def round(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> int:
+        """One step of all rows whose items are rare; returns how many these were."""
+        with self.workspace.passing():
+            rare = self._rare(paths)
+            counts = self._counts(rare)
+            total = sum(number for number, _ in counts.values())
+            if total:
+                self._climb(rare, {name for name, (_, gone) in counts.items() if gone})
+        return total
+
+    def _rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
+        labelled: dict[str, Relation] = {}
+        rare: dict[str, Relation] = {}
+        for member in self.events:
+            assert member.parent is not None
+            labelled[member.name] = self._made(
+                "relations/labelled",
+                "labelled",
+                coded=member.coded,
+                state=self.states[member.name],
+                classes=self.classes.table,
+                parent=labelled[member.parent.name] if member.inherited else None,
+                inherited=member.inherited,
+                items=member.items(),
+            )
+            rare[member.name] = self._made(
+                "relations/rare",
+                "rare",
+                labelled=labelled[member.name],
+                width=len(member.path),
+                path=[list(step) for step in paths[member.name]],
+                k=self.k,
+            )
+        return rare
+
+    def _counts(self, rare: Mapping[str, Relation]) -> dict[str, tuple[int, int]]:
+        names = list(rare)
+        branches = [
+            self.workspace.compiler.filled(
+                "relations/rare_counts", {"number": str(number), "rare": self.workspace.quoted(rare[name])}
+            )
+            for number, name in enumerate(names)
+        ]
+        rows = self.workspace.query(self.workspace.compiler.union(branches), len(branches))
+        return {names[int(number)]: (int(count), int(gone)) for number, count, gone in rows}
+
+    def _climb(self, rare: Mapping[str, Relation], losing: set[str]) -> None:
+        """The states after what rare rows ask: each table's own rows, and those below them."""
+        raised: dict[str, Relation] = {}
+        for member in reversed(self.events):
+            below = [
+                raised[other.name]
+                for other in self.events
+                if other.parent is not None and other.parent.name == member.name
+            ]
+            raised[member.name] = self._made(
+                "relations/raised",
+                "raised",
+                rare=rare[member.name],
+                below=below if member.path else [],
+                coded=member.coded,
+                width=len(member.path),
+            )
+        losing = set(losing)
+        for member in self.events:
+            assert member.parent is not None
+            before = self.states[member.name]
+            own = len(member.columns)
+            orphaned = member.parent.name in losing
+            state = self._lasting(
+                "relations/climbed",
+                state=before,
+                raised=raised[member.name],
+                own=own,
+                inherited=member.inherited,
+            )
+            if orphaned:
+                losing.add(member.name)
+                kept = self._lasting(
+                    "relations/without_orphans",
+                    state=state,
+                    coded=member.coded,
+                    parents=self.states[member.parent.name],
+                    own=own,
+                )
+                self.workspace.drop(state)
+                state = kept
+            self.workspace.drop(before)
+            self.states[member.name] = state
+
+    def _made(self, template: str, what: str, **context: object) -> Relation:
+        target = self.workspace.table(f"{what}_{self._number()}")
+        self.workspace.execute(template, target=target, **context)
+        return target
+
+    def _lasting(self, template: str, **context: object) -> Relation:
+        """A table that outlives the round."""
+        target = self._made(template, "state", **context)
+        self.workspace.keep(target)
+        return target
+
+    def _number(self) -> int:
+        self._count += 1
+        return self._count
+
+
+def climbed(workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int) -> States:
+    """Generalize the rows of all tables below that of persons until every item is shared by k persons of its class.
+
+    Args:
+        workspace: where.
+        members: the tables, each after its parent.
+        classes: the persons who stay.
+        k: how many persons share an item.
+    """
+    climb = _Climb(workspace, members, classes, k)
+    paths = climb.paths()
+    climb.start()
+    number = 1
+    workspace.report("generalizing events within classes of persons", None)
+    while climb.round(paths):  # it ends: each round some row climbs, or is left out
+        number += 1
+        workspace.report(f"generalizing events within classes of persons: round {number}", None)
+    return climb.states

@@ -1,0 +1,386 @@
+"""The tables of a release: each read once, its rows numbered, its columns with lookup tables of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.frequency import explained_if_missing, plain_source_of, unknown_columns
+from kanon_sql.hierarchies import (
+    Lookup,
+    build_lookups,
+    exact_texts,
+    exact_value,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    refuse_several_texts,
+)
+from kanon_sql.spec import PERSON, ChildTable, PersonTable, QuasiIdentifier, RelationalSpec, Source
+from kanon_sql.sql import Relation, Sql, identifier, source_relation
+
+__all__ = ["LabelledColumn", "Member", "members", "path_of"]
+
+_SOURCE = "kanon_source"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One table of a spec of several, as what reads and publishes a single one knows it.
+
+    Attributes:
+        spec: of all tables.
+        name: the table's name in it; ``person`` for the table of persons.
+    """
+
+    spec: RelationalSpec
+    name: str
+
+    @property
+    def table(self) -> PersonTable | ChildTable:
+        """What the spec says of it."""
+        return self.spec.person if self.name == PERSON else self.spec.tables[self.name]
+
+    @property
+    def source(self) -> Source:
+        """Where it is."""
+        return self.spec.source_of(self.name)
+
+    @property
+    def release(self) -> tuple[str, ...] | None:
+        """The full name of the released table; None where nothing is published."""
+        return None if self.spec.release is None else self.spec.released(self.name)
+
+    @property
+    def hash(self) -> str:
+        """Of the whole spec."""
+        return self.spec.hash
+
+    @property
+    def quasi_identifiers(self) -> Mapping[str, QuasiIdentifier]:
+        """Its own."""
+        return self.table.quasi_identifiers
+
+    @property
+    def nulls(self) -> str:
+        """NULL is a value of its own."""
+        return "value"
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return "person" if self.name == PERSON else f"tables.{self.name}"
+
+    def resolve(self, path: str | Path) -> Path:
+        """A path of the spec."""
+        return self.spec.resolve(path)
+
+
+@dataclass(frozen=True)
+class LabelledColumn:
+    """A quasi-identifier of one of the tables.
+
+    Attributes:
+        name: the column.
+        number: its position among those of its table.
+        lookup: its lookup table.
+        labels: a value's labels, their numbers, and what each loses; a scratch table.
+        losses: what a row loses on average, per level, weighted as the spec says.
+        counts: how many labels there are, per level.
+    """
+
+    name: str
+    number: int
+    lookup: Lookup
+    labels: Relation
+    losses: Sequence[float]
+    counts: Sequence[int]
+
+    @property
+    def lowest(self) -> int:
+        """The lowest level that the spec allows."""
+        return self.lookup.quasi_identifier.minimum_level
+
+    @property
+    def highest(self) -> int:
+        """The highest level that the spec allows."""
+        return self.lookup.highest
+
+    @property
+    def levels(self) -> range:
+        """The levels that are allowed."""
+        return range(self.lowest, self.highest + 1)
+
+    def item(self) -> dict[str, object]:
+        """What a statement needs of it."""
+        return {
+            "number": self.number,
+            "labels": self.labels,
+            "has_nulls": self.lookup.has_nulls,
+            "levels": list(self.levels),
+        }
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the tables, read.
+
+    Attributes:
+        placed: what the spec says of it.
+        parent: the table above it; None for that of persons.
+        rows: its rows, numbered, with their values; a scratch table.
+        coded: the numbers of its rows' labels on every level; a scratch table.
+        columns: its quasi-identifiers.
+        types: the columns of the source by name.
+        count: its rows.
+    """
+
+    placed: Placed
+    parent: Member | None
+    rows: Relation
+    coded: Relation
+    columns: Sequence[LabelledColumn]
+    types: Mapping[str, Column]
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Its name in the spec."""
+        return self.placed.name
+
+    @property
+    def path(self) -> list[LabelledColumn]:
+        """The columns that say what a row is known by: those of the rows above it below the person, then its own."""
+        above = [] if self.parent is None or self.parent.name == PERSON else self.parent.path
+        return [*above, *self.columns]
+
+    @property
+    def inherited(self) -> int:
+        """How many columns of :attr:`path` are those of other tables."""
+        return len(self.path) - len(self.columns)
+
+    def items(self) -> list[dict[str, object]]:
+        """What statements need of its quasi-identifiers."""
+        return [column.item() for column in self.columns]
+
+
+def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
+    """Read every table of a spec once, each after its parent.
+
+    Args:
+        workspace: where.
+        spec: names them.
+
+    Raises:
+        SpecError: a column is missing, keys are NULL or not unique, rows have no parent, or a hierarchy does not fit.
+        UnsupportedError: values of a column could not be compared exactly on this engine.
+    """
+    found: dict[str, Member] = {}
+    for number, name in enumerate([PERSON, *spec.ordered]):
+        placed = Placed(spec, name)
+        parent = None if isinstance(placed.table, PersonTable) else found[placed.table.above]
+        found[name] = _Reader(workspace.apart(f"t{number}_"), placed, parent, _needs_key(spec, name)).member()
+    return found
+
+
+def _needs_key(spec: RelationalSpec, name: str) -> bool:
+    """Whether rows of other tables refer to those of this one."""
+    return any(child.above == name for child in spec.tables.values())
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one table.
+
+    Attributes:
+        workspace: where, with names of its own.
+        placed: the table.
+        parent: the one above it, read.
+        is_parent: whether others refer to it.
+    """
+
+    workspace: Workspace
+    placed: Placed
+    parent: Member | None
+    is_parent: bool
+
+    def member(self) -> Member:
+        """The table, read once."""
+        workspace, placed = self.workspace, self.placed
+        form = plain_source_of(workspace.engine, placed)
+        with explained_if_missing(workspace.engine, placed.source.table):
+            types = workspace.described(form)
+        self._refuse_unknown(types)
+        reader = workspace.reading(form)
+        workspace.report(f"reading {placed.shown}", None)
+        self._refuse_inexact(reader, types)
+        rows = workspace.table("rows")
+        reader.execute(
+            "relations/rows",
+            target=rows,
+            source=source_relation(),
+            parent=None if self.parent is None else self.parent.rows,
+            parent_is_person=self.parent is not None and self.parent.parent is None,
+            order=self._order(types),
+            refers=[exact_value(types[name], _SOURCE) for name in self._refers],
+            keys=[exact_value(types[name], _SOURCE) for name in self._key],
+            values=[exact_value(types[name], _SOURCE) for name in placed.quasi_identifiers],
+            kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in placed.table.keep],
+        )
+        count = self._refuse_bad_keys(rows)
+        columns = self._columns(rows, types, count)
+        coded = workspace.table("coded")
+        workspace.execute(
+            "relations/coded",
+            target=coded,
+            rows=rows,
+            is_child=self.parent is not None,
+            items=[column.item() for column in columns],
+        )
+        return Member(placed, self.parent, rows, coded, columns, types, count)
+
+    @property
+    def _key(self) -> tuple[str, ...]:
+        return self.placed.table.key or ()
+
+    @property
+    def _refers(self) -> tuple[str, ...]:
+        table = self.placed.table
+        return table.refers_by if isinstance(table, ChildTable) else ()
+
+    def _order(self, types: Mapping[str, Column]) -> list[Sql]:
+        """What numbers the rows: the same on every engine, whatever order they are read in."""
+        names = self._key or (*self._refers, *self.placed.quasi_identifiers)
+        return [exact_value(types[name], _SOURCE) for name in names]
+
+    def _refuse_unknown(self, types: Mapping[str, Column]) -> None:
+        table = self.placed.table
+        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.keep))
+        problems = unknown_columns(self.placed.shown, types, names, "which the spec names")
+        if problems:
+            raise SpecError(problems)
+        refuse_several_texts(types, list(table.own_keys), "a key")
+        if self.parent is None:
+            return
+        for own, other in zip(self._refers, self.parent.placed.table.key or (), strict=True):
+            above = self.parent.types[other]
+            if types[own].kind != above.kind:
+                raise SpecError(
+                    f"{self.placed.shown}: {own!r} is {types[own].type}, and {other!r} of "
+                    f"{self.parent.placed.shown}, which it refers to, is {above.type}; cast one of them in a query"
+                )
+
+    def _refuse_inexact(self, reader: Workspace, types: Mapping[str, Column]) -> None:
+        table = self.placed.table
+        used = {name: types[name] for name in dict.fromkeys((*table.own_keys, *table.quasi_identifiers))}
+        if not used:
+            return
+        refuse_mixed_forms(reader, source_relation(), used, labelled=list(table.quasi_identifiers))
+        refuse_blank_ends(reader, source_relation(), exact_texts(list(used.values()), "checked"), self.placed.shown)
+
+    def _refuse_bad_keys(self, rows: Relation) -> int:
+        """Refuse keys that do not identify rows, and rows without a parent; returns how many rows there are.
+
+        Raises:
+            SpecError: how many there are of these.
+        """
+        counts = self.workspace.row(
+            "relations/key_counts", rows=rows, key_columns=len(self._key), is_child=self.parent is not None
+        )
+        count, without, repeated, orphans = (int(value) for value in counts)
+        where, problems = self.placed.shown, []
+        named = ", ".join(self._key)
+        if without:
+            problems.append(
+                f"{where}.key: {_rows(without)} NULL in {named}, so that no row can refer to them; leave them out in a "
+                "query"
+            )
+        if repeated:
+            what = "a person has one row there" if self.parent is None else "a key identifies one row"
+            problems.append(
+                f"{where}.key: {repeated:,} values of {named} stand in several rows, and {what}; add a column to the "
+                "key, or make the rows one in a query"
+            )
+        if orphans:
+            assert self.parent is not None
+            problems.append(
+                f"{where}: {orphans:,} of {count:,} rows refer by {', '.join(self._refers)} to no row of "
+                f"{self.parent.placed.shown}; leave them out in a query, or add the rows they refer to"
+            )
+        if problems:
+            raise SpecError([Problem(problem) for problem in problems])
+        return count
+
+    def _columns(self, rows: Relation, types: Mapping[str, Column], count: int) -> list[LabelledColumn]:
+        if not self.placed.quasi_identifiers:
+            return []
+        workspace, width = self.workspace, len(self.placed.quasi_identifiers)
+        raw = workspace.table("raw")
+        workspace.execute("relations/raw", target=raw, rows=rows, width=width)
+        lookups = build_lookups(workspace, self.placed, dict(types), raw)
+        return [self._column(lookup, number, count) for number, lookup in enumerate(lookups)]
+
+    def _column(self, lookup: Lookup, number: int, count: int) -> LabelledColumn:
+        workspace, height = self.workspace, lookup.height
+        texts, labels = workspace.table(f"texts{number}"), workspace.table(f"labels{number}")
+        others = max(1, lookup.domain_rows - 1)
+        workspace.execute("relations/texts", target=texts, lookup=lookup.table, height=height)
+        workspace.execute(
+            "relations/labels",
+            target=labels,
+            lookup=lookup.table,
+            texts=texts,
+            height=height,
+            others=others,
+            top_loss=1 if lookup.domain_rows > 1 else 0,
+        )
+        facts = workspace.row("relations/level_facts", labels=labels, height=height)
+        weight = lookup.quasi_identifier.weight
+        return LabelledColumn(
+            name=lookup.name,
+            number=number,
+            lookup=lookup,
+            labels=labels,
+            losses=[weight * float(value or 0) for value in facts[0::2]],
+            counts=[max(1, int(value or 1)) for value in facts[1::2]],
+        )
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
+
+
+def path_of(
+    columns: Sequence[LabelledColumn], weights: Sequence[float], start: Sequence[int] | None = None
+) -> list[list[int]]:
+    """The levels of some columns from the lowest to the highest, one step of one column at a time.
+
+    Each step is the one that loses least for what it tells less: loss by the logarithm of the labels that become one.
+
+    Args:
+        columns: the columns.
+        weights: what a loss of each counts.
+        start: where to begin; by default at the lowest levels.
+    """
+    at = list(start) if start is not None else [column.lowest for column in columns]
+    path = [list(at)]
+    while True:
+        steps = list(_steps(columns, weights, at))
+        if not steps:
+            return path
+        _, index = min(steps)
+        at[index] += 1
+        path.append(list(at))
+
+
+def _steps(
+    columns: Sequence[LabelledColumn], weights: Sequence[float], at: Sequence[int]
+) -> Iterator[tuple[float, int]]:
+    for index, (column, weight, level) in enumerate(zip(columns, weights, at, strict=True)):
+        if level < column.highest:
+            merged = math.log(column.counts[level] / column.counts[level + 1])
+            lost = weight * (column.losses[level + 1] - column.losses[level])
+            yield (lost / merged if merged > 0 else 0.0, index)

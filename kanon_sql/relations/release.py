@@ -1,0 +1,289 @@
+"""Write the released tables under new keys, and count in what was written, by its own keys, what was promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from kanon_sql.engines import Column, Row, Workspace
+from kanon_sql.errors import VerificationError
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.relations.local import States
+from kanon_sql.relations.members import Member
+from kanon_sql.release import staged
+from kanon_sql.spec import PERSON, KmAnonymity, RelationalSpec
+from kanon_sql.sql import Relation, Sql
+
+__all__ = ["Examined", "ReleasedTable", "Shared", "examined", "released_keys", "written_tables"]
+
+_OWN = "own"
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """A table of the release, as it is released or was found.
+
+    Attributes:
+        name: its name in the spec.
+        table: it.
+        key: its column that identifies rows; None for none.
+        refers: its column that refers to the parent's; None for persons.
+        labels: its quasi-identifiers.
+        above: the name of its parent in the spec; None for persons.
+    """
+
+    name: str
+    table: Relation
+    key: Sequence[str]
+    refers: Sequence[str]
+    labels: Sequence[str]
+    above: str | None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What was counted for one requirement.
+
+    Attributes:
+        requirement: it.
+        fewest: the fewest persons who share what is known; None where nothing is known of anyone.
+        rare: combinations that fewer than k persons share.
+    """
+
+    requirement: KmAnonymity
+    fewest: int | None
+    rare: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the requirement does."""
+        return self.rare == 0
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was counted in released tables.
+
+    Attributes:
+        persons: rows of the table of persons.
+        classes: their classes.
+        fewest: the fewest persons of a class; None without persons.
+        rows: table -> rows.
+        shared: for each requirement.
+    """
+
+    persons: int
+    classes: int
+    fewest: int | None
+    rows: Mapping[str, int]
+    shared: Sequence[Shared]
+
+
+# --- Write ---------------------------------------------------------------------------------
+
+
+def released_keys(spec: RelationalSpec, name: str) -> tuple[str | None, str | None]:
+    """The columns of a released table that hold its new key, and that of its parent: None for none.
+
+    A key of several columns becomes one, whose name joins theirs. Where the reference to the parent is the key, one
+    column is both.
+    """
+    if name == PERSON:
+        return "_".join(spec.person.key), None
+    table = spec.tables[name]
+    refers = "_".join(table.refers_by)
+    return None if table.key is None or table.key == table.refers_by else "_".join(table.key), refers
+
+
+@contextmanager
+def written_tables(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], states: States
+) -> Iterator[dict[str, ReleasedTable]]:
+    """The released tables under scratch names; dropped at the end unless they were published.
+
+    Args:
+        workspace: where.
+        spec: says what is released.
+        members: the tables, each after its parent.
+        states: the rows that stay, with their levels.
+    """
+    new_keys = {}
+    for number, (name, state) in enumerate(states.items()):
+        new_keys[name] = workspace.table(f"new_keys{number}")
+        workspace.execute("relations/new_keys", target=new_keys[name], state=state)
+    with ExitStack() as until_published:
+        found = {}
+        for number, (name, member) in enumerate(members.items()):
+            target = until_published.enter_context(staged(workspace, spec.released(name), f"release{number}"))
+            workspace.report(f"writing {'.'.join(spec.released(name))}", None)
+            above = None if member.parent is None else member.parent.name
+            outputs = _outputs(spec, member)
+            workspace.execute(
+                "relations/release",
+                target=target,
+                rows=member.rows,
+                state=states[name],
+                new_keys=new_keys[name],
+                parent_keys=None if above is None else new_keys[above],
+                outputs=outputs,
+            )
+            key, refers = released_keys(spec, name)
+            found[name] = ReleasedTable(
+                name,
+                target,
+                () if key is None else (key,),
+                () if refers is None else (refers,),
+                [column.name for column in member.columns],
+                above,
+            )
+        yield found
+
+
+def _outputs(spec: RelationalSpec, member: Member) -> list[dict[str, object]]:
+    """The released columns: keys first, then the others in the source's order."""
+    key, refers = released_keys(spec, member.name)
+    outputs: list[dict[str, object]] = []
+    outputs += [] if key is None else [{"kind": "key", "name": key}]
+    outputs += [] if refers is None else [{"kind": "above", "name": refers}]
+    columns = {column.name: column for column in member.columns}
+    kept = list(member.placed.table.keep)
+    for name in member.types:
+        if name in columns:
+            outputs.append({"kind": "label", "name": name, **columns[name].item()})
+        elif name in kept:
+            outputs.append({"kind": "kept", "name": name, "number": kept.index(name)})
+    return outputs
+
+
+# --- Examine -------------------------------------------------------------------------------
+
+
+def examined(
+    workspace: Workspace, tables: Mapping[str, ReleasedTable], requirements: Sequence[KmAnonymity]
+) -> Examined:
+    """Count in released tables, joined by their own keys, how many persons share what may be known of one.
+
+    Nothing of the search is used: labels are compared as they stand there.
+
+    Args:
+        workspace: where; its names must be free.
+        tables: the released tables, each after its parent.
+        requirements: what is asked for.
+
+    Raises:
+        VerificationError: keys are not unique, or rows refer to no row.
+    """
+    types = {name: workspace.columns(item.table) for name, item in tables.items()}
+    persons = workspace.table("examined_persons")
+    root = tables[PERSON]
+    keys = [exact_value(types[PERSON][name], _OWN) for name in root.key]
+    workspace.execute(
+        "relations/examined_persons",
+        target=persons,
+        table=root.table,
+        keys=keys,
+        labels=_labels(root, types[PERSON]),
+    )
+    counts = workspace.row("relations/fewest_in_class", persons=persons)
+    numbered = workspace.table("examined_root")
+    workspace.execute("relations/examined_root", target=numbered, persons=persons, key_columns=len(keys))
+    _refuse_repeated(workspace, numbered, PERSON, len(keys))
+    parents, widths = {PERSON: numbered}, {PERSON: 0}
+    rows, items = {PERSON: int(counts[0])}, []
+    for number, (name, item) in enumerate(tables.items()):
+        if item.above is None:
+            continue
+        labels = _labels(item, types[name])
+        parents[name] = workspace.table(f"examined_rows{number}")
+        workspace.execute(
+            "relations/examined_rows",
+            target=parents[name],
+            table=item.table,
+            parent=parents[item.above],
+            keys=[exact_value(types[name][column], _OWN) for column in item.key],
+            refers=[exact_value(types[name][column], _OWN) for column in item.refers],
+            inherited=widths[item.above],
+            labels=labels,
+        )
+        widths[name] = widths[item.above] + len(labels)
+        rows[name] = _refuse_lost(workspace, item, parents[name])
+        if item.key:
+            _refuse_repeated(workspace, parents[name], name, len(item.key))
+        items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
+    together = _together(workspace, items)
+    return Examined(
+        persons=int(counts[0]),
+        classes=int(counts[1]),
+        fewest=None if counts[2] is None else int(counts[2]),
+        rows=rows,
+        shared=[_shared(workspace, item, numbered, together) for item in requirements],
+    )
+
+
+def _labels(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:
+    return [exact_value(types[name], _OWN) for name in item.labels]
+
+
+def _refuse_repeated(workspace: Workspace, table: Relation, name: str, key_columns: int) -> None:
+    _, without, repeated, _ = (
+        int(value)
+        for value in workspace.row("relations/key_counts", rows=table, key_columns=key_columns, is_child=False)
+    )
+    if without or repeated:
+        raise VerificationError(
+            f"verification: {repeated:,} keys of {name!r} stand in several rows, and {without:,} rows have none"
+        )
+
+
+def _refuse_lost(workspace: Workspace, item: ReleasedTable, joined: Relation) -> int:
+    """The rows of a table, each of which has to find one row above it."""
+    (there,) = workspace.row("release/count", table=item.table, mark=None, unit=None)
+    (found,) = workspace.row("release/count", table=joined, mark=None, unit=None)
+    if int(there) != int(found):
+        raise VerificationError(
+            f"verification: of {int(there):,} rows of {item.name!r}, {int(found):,} were found below a row of "
+            f"{item.above!r}"
+        )
+    return int(there)
+
+
+def _items(workspace: Workspace, rows: Relation, width: int, number: int, tables: int) -> Relation:
+    target = workspace.table(f"items{number}")
+    workspace.execute(
+        "relations/items", target=target, rows=rows, width=width, number=number, tables=tables, once=False
+    )
+    return target
+
+
+def _together(workspace: Workspace, items: Sequence[Relation]) -> Relation | None:
+    if len(items) < 2:
+        return items[0] if items else None
+    target = workspace.table("all_items")
+    workspace.execute("relations/all_items", target=target, tables=list(items))
+    return target
+
+
+def _shared(workspace: Workspace, asked: KmAnonymity, persons: Relation, items: Relation | None) -> Shared:
+    """How many persons share what an attacker knows who knows at most m items."""
+    found = [workspace.row("relations/small_sets", persons=persons, k=asked.k)]
+    if items is not None and asked.m == "all":
+        found.append(_whole_sets(workspace, asked.k, persons, items))
+    elif items is not None:
+        found += [
+            workspace.row("relations/fewest_sharing", items=items, m=m, k=asked.k) for m in range(1, int(asked.m) + 1)
+        ]
+    fewest = [int(row[0]) for row in found if row[0] is not None]
+    return Shared(asked, min(fewest, default=None), sum(int(row[1]) for row in found))
+
+
+def _whole_sets(workspace: Workspace, k: int, persons: Relation, items: Relation) -> Row:
+    """The fewest persons who have all their items in common; who has none has that in common with others.
+
+    Persons with equal sums of their items' digests are compared item by item with the first of them; who differs from
+    that one counts as alone, so that two sets with equal sums are never taken for one.
+    """
+    sums, alike = workspace.table("set_sums"), workspace.table("set_firsts")
+    workspace.execute("relations/set_sums", target=sums, persons=persons, items=items)
+    workspace.execute("relations/set_firsts", target=alike, sums=sums)
+    return workspace.row("relations/alike_sets", items=items, sums=sums, firsts=alike, k=k)

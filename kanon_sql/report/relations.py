@@ -1,0 +1,77 @@
+"""The result of several tables as text for people: what became of each, and who shares what may be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.words import number, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.relational import RelationalResult
+
+__all__ = ["relational_text"]
+
+
+def relational_text(result: RelationalResult) -> RenderableType:
+    """The verdict, each table with what it lost, and the requirements."""
+    parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
+    if result.tables:
+        parts += section("Tables", _tables(result))
+    if any(table["columns"] for table in result.tables.values()):
+        parts += section("Columns", _columns(result))
+    if result.requirements:
+        parts += section("Requirements", _requirements(result))
+    if result.notes:
+        parts += section("Notes", plain_notes(result.notes))
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
+    return Group(*parts)
+
+
+def _summary(result: RelationalResult) -> Iterable[tuple[str, str]]:
+    yield "persons", number(result.persons)
+    yield "left out", number(result.left_out)
+    if result.recoding is not None:
+        yield "recoding", result.recoding
+    if result.fewest is not None:
+        yield "classes of persons", number(result.classes)
+        yield "smallest class", number(result.fewest)
+    if result.nodes_asked is not None:
+        yield "nodes asked", number(result.nodes_asked)
+
+
+def _tables(result: RelationalResult) -> RenderableType:
+    checked = result.recoding is None
+    heads = [("table", False), ("rows", True)]
+    heads += [] if checked else [("released", True), ("mean loss", True)]
+    table = columns([*heads, ("published as", False)])
+    for name, item in result.tables.items():
+        figures = [] if checked else [number(item["released"]), _share(item["loss"])]
+        table.add_row(Text(shown(name)), number(item["rows"]), *figures, Text(shown(item["published"] or "")))
+    return table
+
+
+def _columns(result: RelationalResult) -> RenderableType:
+    table = columns([("column", False), ("mean loss", True), ("rows on levels 0, 1, ...", False)])
+    for name, item in result.tables.items():
+        for column, found in item["columns"].items():
+            highest = max((int(level) for level in found["levels"]), default=0)
+            rows = " / ".join(number(found["levels"].get(str(level), 0)) for level in range(highest + 1))
+            table.add_row(Text(shown(f"{name}.{column}")), _share(found["loss"]), rows)
+    return table
+
+
+def _requirements(result: RelationalResult) -> RenderableType:
+    table = columns([("requirement", False), ("fewest who share", True), ("shared by too few", True)])
+    for item in result.requirements:
+        fewest = "" if item["fewest"] is None else number(item["fewest"])
+        table.add_row(item["requirement"], fewest, number(item["rare"]))
+    return table
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"

@@ -1,0 +1,533 @@
+"""The spec of one release of several tables: persons, and what other tables say of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from html import escape
+from math import floor
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, chosen, fail, items, kind, quote, shaped, text
+from kanon_sql.spec.checks import integer as whole_number
+from kanon_sql.spec.fields import TABLE_NAME, ColumnNames, table_name
+from kanon_sql.spec.filed import Filed, first_version, redacted_source
+from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
+from kanon_sql.spec.kinds import in_kind, only_kind
+from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.redact import sha256
+from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.sections import MaxShare, Source
+
+__all__ = ["PERSON", "ChildTable", "KmAnonymity", "PersonTable", "RelatedTable", "RelationalSpec"]
+
+PERSON = "person"
+"""What a table without ``parent`` hangs below: the table of persons."""
+
+MOST_ITEMS = 3
+"""More known items than this are compared as whole sets, ``m: all``."""
+
+
+# --- Keys ----------------------------------------------------------------------------------
+
+
+@shaped(
+    {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+        ]
+    }
+)
+def _key(value: object) -> tuple[str, ...]:
+    found = (value,) if isinstance(value, str) else value
+    named = items("column names", text("a column name"), least=1)(found)
+    if len({name.casefold() for name in named}) < len(named):
+        fail("a column stands in the key twice; name each column once")
+    return named
+
+
+Key = Annotated[tuple[str, ...], checked(_key)]
+"""One column, or the columns of a composite key."""
+
+
+def _quasi_identifiers(value: object) -> dict[str, QuasiIdentifier]:
+    return {} if value == {} else hierarchies_by_column(value)
+
+
+# --- Tables --------------------------------------------------------------------------------
+
+
+class RelatedTable(Part):
+    """A table of the release: where it is, what identifies its rows, and what becomes of its columns.
+
+    Attributes:
+        table: the table, view, query or file.
+        name: what it is released as; by default the name of the table.
+        quasi_identifiers: column -> hierarchy.
+        keep: columns to release as they are.
+    """
+
+    table: Source | None = Field(default=None, description="The table or view, {query: ...} or {file: ...}.")
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(_quasi_identifiers)] = Field(
+        default_factory=dict, description="The columns to generalize, each with its hierarchy."
+    )
+    keep: ColumnNames = Field(default=(), description="Insensitive columns to release unchanged.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this table."""
+        return {
+            "table": None if self.table is None else self.table.to_dict(),
+            "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
+            "keep": list(self.keep),
+        }
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest: no literals of SQL, no labels, no passwords."""
+        return {
+            **self.to_dict(),
+            "table": None if self.table is None else redacted_source(self.table),
+            "quasi_identifiers": {name: column.redacted() for name, column in self.quasi_identifiers.items()},
+        }
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The columns of its keys, which are replaced by new ones."""
+        return ()
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """One role for each column."""
+        if value is None:
+            return
+        seen = {name.casefold(): "key" for name in value.own_keys}
+        for role, names in (("quasi_identifiers", value.quasi_identifiers), ("keep", value.keep)):
+            for position, name in enumerate(names):
+                where: tuple[str | int, ...] = (role, name) if role == "quasi_identifiers" else (role, position)
+                if name.casefold() in seen:
+                    why = f"the column is also {_ROLES[seen[name.casefold()]]}; give each column one role"
+                    yield Fault(where, why, role == "quasi_identifiers")
+                seen[name.casefold()] = role
+        for name, item in value.quasi_identifiers.items():
+            if item.as_ != "text":
+                yield Fault(("quasi_identifiers", name, "as"), "tables that are released together have labels as text")
+            if item.point is not None:
+                yield Fault(
+                    ("quasi_identifiers", name), "a point is not supported in tables that are released together"
+                )
+            if item.parents == "several":
+                why = "several parents are not supported in tables that are released together; give each value one row"
+                yield Fault(("quasi_identifiers", name, "parents"), why)
+
+
+_ROLES = {"key": "part of a key", "quasi_identifiers": "a quasi-identifier", "keep": "kept"}
+
+
+class PersonTable(RelatedTable):
+    """The table of persons, a row each.
+
+    Attributes:
+        key: the columns that identify a person, to which other tables refer.
+        name: what it is released as.
+    """
+
+    expected: ClassVar[str] = "{table: patients, key: patient_id, quasi_identifiers: {age: {intervals: [5, 10]}}}"
+
+    key: Key = Field(description="The column, or columns, that identify a person.")
+    name: Annotated[str | None, checked(text("a table name"))] = Field(
+        default=None, description="The name of the released table; the name of the source table by default."
+    )
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The key of persons."""
+        return self.key
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A table, and a name for what is released of it."""
+        yield from super().cross(given, value)
+        if "table" not in given:
+            yield Fault((), "missing 'table': the table of persons, such as table: patients", True)
+        elif value is not None and value.name is None and value.table is not None and value.table.table is None:
+            yield Fault((), "missing 'name': a query or a file has no name to be released under; add one", True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this table."""
+        return {**super().to_dict(), "key": list(self.key), **({} if self.name is None else {"name": self.name})}
+
+    @property
+    def released_as(self) -> str:
+        """The name of the released table."""
+        if self.name is not None:
+            return self.name
+        assert self.table is not None
+        assert self.table.table is not None
+        return self.table.table[-1]
+
+
+class ChildTable(RelatedTable):
+    """A table below that of persons, or below another one: any number of rows for each of its parent's.
+
+    Attributes:
+        key: the columns that identify a row; None where no table refers to it, and it has none.
+        parent: the name of the table above it, or ``person``.
+        by: the columns that refer to the parent's key.
+    """
+
+    expected: ClassVar[str] = "{key: visit_id, person: patient_id, quasi_identifiers: {day: {dates: [month, year]}}}"
+
+    key: Key | None = Field(default=None, description="The column, or columns, that identify a row.")
+    parent: Annotated[str | None, checked(text("the name of a table"))] = Field(
+        default=None, description="The table above this one, by its name in this spec."
+    )
+    by: Key | None = Field(default=None, description="The column, or columns, that refer to the parent's key.")
+    person: Key | None = Field(
+        default=None, description="The column, or columns, that refer to the person, where persons are the parent."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A reference to persons, or to a parent."""
+        yield from super().cross(given, value)
+        if "person" in given and ("parent" in given or "by" in given):
+            yield Fault(("person",), "a table has one parent: give person, or parent and by; leave one out", True)
+        elif "person" not in given and ("parent" in given) != ("by" in given):
+            missing = "by: the columns that refer to the parent" if "parent" in given else "parent: the table above"
+            yield Fault((), f"missing {missing}", True)
+        elif "person" not in given and "parent" not in given:
+            why = "missing 'person': the column that refers to the person; or parent and by, for a table below another"
+            yield Fault((), why, True)
+
+    @property
+    def above(self) -> str:
+        """The name of the parent; ``person`` for the table of persons."""
+        return self.parent or PERSON
+
+    @property
+    def refers_by(self) -> tuple[str, ...]:
+        """The columns that refer to the parent."""
+        found = self.person or self.by
+        assert found is not None
+        return found
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The columns of its key, and of the reference to its parent, each once."""
+        return tuple(dict.fromkeys((*(self.key or ()), *(self.person or self.by or ()))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this table."""
+        refers = {"person": list(self.person)} if self.person else {"parent": self.parent, "by": list(self.refers_by)}
+        return {**super().to_dict(), "key": None if self.key is None else list(self.key), **refers}
+
+
+def _children(value: object) -> dict[str, ChildTable]:
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of names to tables, such as {{visits: {ChildTable.expected}}}, got {kind(value)}")
+    faults, found = Faults(), dict[str, ChildTable]()
+    for name, item in value.items():
+        if faults.attempt((name,), text("a table name"), name) is None:
+            continue
+        if str(name).casefold() == PERSON:
+            faults.add((name,), f"{quote(str(name))} stands for the table of persons; choose another name", at_key=True)
+            continue
+        child = faults.attempt((name,), ChildTable.model_validate, item)
+        if child is not None:
+            found[name] = child
+    faults.finish()
+    return found
+
+
+# --- Requirements and limits ---------------------------------------------------------------
+
+
+@shaped({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_ITEMS}, {"const": "all"}]})
+def _known_items(value: object) -> int | str:
+    if isinstance(value, str):
+        return choice("number of items", ("all",))(value)
+    return whole_number("m", 0, MOST_ITEMS)(value)
+
+
+class KmAnonymity(Part):
+    """``km_anonymity``: whoever knows a person's own values and any m of their items finds at least k persons.
+
+    Terrovitis, Mamoulis, Kalnis (VLDB 2008), section 2, within each class of persons (Poulis et al., ECML PKDD 2013).
+
+    Attributes:
+        k: how many persons share what is known.
+        m: how many items are known, from 0 (the person's own values alone) to 3; ``all`` for any number of them.
+    """
+
+    expected: ClassVar[str] = "{k: 5, m: 1}"
+
+    k: Annotated[int, checked(whole_number("k", 1))] = Field(description="The fewest persons who share what is known.")
+    m: Annotated[int | Literal["all"], checked(_known_items)] = Field(
+        default=1, description="How many items of a person an attacker knows: 0 to 3, or all."
+    )
+
+    @property
+    def notation(self) -> str:
+        """Such as ``(5, 1)``: k and m."""
+        return f"k = {self.k}, m = {self.m}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this requirement."""
+        return {"km_anonymity": {"k": self.k, "m": self.m}}
+
+
+def _requirement(value: object) -> KmAnonymity:
+    if not isinstance(value, Mapping) or len(value) != 1:
+        fail("expected one requirement, such as km_anonymity: {k: 5, m: 1}")
+    ((name, options),) = value.items()
+    faults = Faults()
+    faults.attempt((name,), choice("requirement", ("km_anonymity",)), name)
+    faults.finish()
+    found = faults.attempt((name,), KmAnonymity.model_validate, options)
+    faults.finish()
+    assert found is not None
+    return found
+
+
+class PersonSuppression(Part):
+    """How much may be left out: persons with all of their rows, and rows of the other tables.
+
+    Attributes:
+        max_persons: the largest share of the persons.
+        max_rows: the largest share of the rows of all other tables, without those of persons who are left out.
+    """
+
+    expected: ClassVar[str] = "{max_persons: 0.02, max_rows: 0.05}"
+
+    max_persons: MaxShare = Field(default=0.0, description="The largest share of the persons to leave out.")
+    max_rows: MaxShare = Field(
+        default=0.0, description="The largest share of the other tables' rows to leave out; for recoding: local."
+    )
+
+    def most_persons(self, persons: int) -> int:
+        """The most persons that may be left out; exact, rounded down."""
+        return floor(Fraction(str(self.max_persons)) * persons)
+
+    def most_rows(self, rows: int) -> int:
+        """The most rows that may be left out; exact, rounded down."""
+        return floor(Fraction(str(self.max_rows)) * rows)
+
+
+@shaped(TABLE_NAME)
+def _schema(value: object) -> tuple[str, ...]:
+    found = table_name(value)
+    if len(found) > 2:
+        fail(f"expected a schema of one or two parts, got {len(found)}")
+    return found
+
+
+class ReleasedTables(Part):
+    """Where the tables are published.
+
+    Attributes:
+        schema_: the schema; its tables have the names that this spec gives them.
+        keys_: the new keys: ``random`` numbers, other ones in each release, and the same in all of its tables.
+    """
+
+    expected: ClassVar[str] = "{schema: released}"
+
+    schema_: Annotated[tuple[str, ...], checked(_schema)] = Field(
+        alias="schema", description="The schema to publish the tables in."
+    )
+    keys_: Annotated[Literal["random"], chosen("kind of keys")] = Field(
+        alias="keys", default="random", description="The new keys: random numbers, different in each release."
+    )
+
+
+# --- The spec ------------------------------------------------------------------------------
+
+
+class RelationalSpec(Filed):
+    """The spec of one release of several tables. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
+
+    Attributes:
+        version: the version of the format, 1.
+        kind: ``release``.
+        person: the table of persons, of whom k are to share whatever is known of one.
+        tables: the other tables, each below that of persons or below another one.
+        privacy: the requirements.
+        suppression: how much may be left out.
+        recoding: ``local``, in which events are generalized within each class of persons; or ``full_domain``, one
+            level for each column; None for the one that the requirements allow, see :attr:`method`.
+        release: where the tables are published; None where nothing is.
+
+    Examples:
+        >>> spec = kanon_sql.RelationalSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "person": {"table": "patients", "key": "id", "quasi_identifiers": {"age": {"intervals": [5, 10]}}},
+        ...         "tables": {"stays": {"person": "patient", "quasi_identifiers": {"ward": {}}}},
+        ...         "privacy": [{"km_anonymity": {"k": 5, "m": 1}}],
+        ...     }
+        ... )
+        >>> list(spec.tables), spec.method
+        (['stays'], 'local')
+    """
+
+    expected: ClassVar[str] = "a mapping with version, person, tables and privacy"
+    called: ClassVar[str] = "spec of several tables"
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "source": "several tables are named under 'person' and 'tables'; write person: {table: patients, key: id}",
+        "unit": "the table of persons has a row for each person; write person: {table: patients, key: id}",
+        "quasi_identifiers": "each table has its own; write them below person or below a table of 'tables'",
+        "dimensions": in_kind("table"),
+        "position": in_kind("positions"),
+        "perturb": in_kind("perturbed"),
+    }
+
+    version: Annotated[Literal[1], checked(first_version("spec"))] = Field(description="The version of this format, 1.")
+    kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
+        default="release", description="The kind of spec; release is the default."
+    )
+    person: PersonTable = Field(description="The table of persons: table, key and quasi_identifiers.")
+    tables: Annotated[dict[str, ChildTable], checked(_children)] = Field(
+        default_factory=dict, description="The other tables, by the names that they are released under."
+    )
+    privacy: Annotated[tuple[KmAnonymity, ...], checked(items("requirements", _requirement, least=1))] = Field(
+        description="The requirements, such as '- km_anonymity: {k: 5, m: 1}'.", min_length=1
+    )
+    suppression: PersonSuppression = Field(
+        default=PersonSuppression(), description="How many persons and rows may be left out."
+    )
+    recoding: Annotated[Literal["local", "full_domain"] | None, chosen("recoding")] = Field(
+        default=None,
+        description="local: generalize events within each class of persons; full_domain: one level per column. The "
+        "default is local for m of at most 1.",
+    )
+    release: ReleasedTables | None = Field(default=None, description="Where to publish the tables.")
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Tables that form a tree below persons, under names of their own."""
+        if value is None:
+            return
+        yield from value._parent_faults()
+        if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.tables.values()):
+            yield Fault(("person",), "expected at least one quasi-identifier in one of the tables, got none", True)
+        names = [value.person.released_as, *value.tables]
+        for name in value.tables:
+            if [other.casefold() for other in names].count(name.casefold()) > 1:
+                yield Fault(("tables", name), "another table is released under this name; choose another one", True)
+        if value.method == "full_domain" and value.suppression.max_rows:
+            why = "full_domain leaves out whole persons only; use max_persons, or recoding: local"
+            yield Fault(("suppression", "max_rows"), why)
+        if value.recoding == "local" and not value._allows_local:
+            why = "local generalizes until single items are shared, m: 1; for more known items use full_domain"
+            yield Fault(("recoding",), why)
+        for name, child in value.tables.items():
+            parent = value.parent_of(child)
+            if parent is not None and parent.key is not None and len(parent.key) != len(child.refers_by):
+                why = f"{len(child.refers_by)} columns refer to a key of {len(parent.key)}; name as many"
+                yield Fault(("tables", name, "person" if child.person else "by"), why)
+
+    def _parent_faults(self) -> Iterator[Fault]:
+        for name, child in self.tables.items():
+            if child.above != PERSON and child.above not in self.tables:
+                known = ", ".join([PERSON, *self.tables])
+                yield Fault(("tables", name, "parent"), f"there is no table of this name here; expected one of {known}")
+                continue
+            seen, above = {name}, child.above
+            while above != PERSON and above in self.tables:
+                if above in seen:
+                    yield Fault(("tables", name, "parent"), "the tables are below each other in a circle; one of them "
+                                "has to be below person")  # fmt: skip
+                    break
+                seen.add(above)
+                above = self.tables[above].above
+            if child.above in self.tables and self.tables[child.above].key is None:
+                why = f"missing 'key': the table {quote(name)} refers to it"
+                yield Fault(("tables", child.above), why, True)
+
+    def parent_of(self, child: ChildTable) -> PersonTable | ChildTable | None:
+        """The table above one; None where the spec has no such table."""
+        return self.person if child.above == PERSON else self.tables.get(child.above)
+
+    @property
+    def ordered(self) -> dict[str, ChildTable]:
+        """The tables below persons, each after its parent."""
+        found: dict[str, ChildTable] = {}
+        left = dict(self.tables)
+        while left:
+            ready = [name for name, child in left.items() if child.above == PERSON or child.above in found]
+            for name in ready:
+                found[name] = left.pop(name)
+        return found
+
+    @property
+    def method(self) -> Literal["local", "full_domain"]:
+        """The recoding: the one that is written, or else ``local`` where at most one item is known."""
+        return self.recoding or ("local" if self._allows_local else "full_domain")
+
+    @property
+    def _allows_local(self) -> bool:
+        return all(item.m in (0, 1) for item in self.privacy)
+
+    @property
+    def k(self) -> int:
+        """The largest k that is asked for."""
+        return max(item.k for item in self.privacy)
+
+    def released(self, name: str) -> tuple[str, ...]:
+        """The full name of a released table, by its name in the spec."""
+        assert self.release is not None
+        return (*self.release.schema_, self.person.released_as if name == PERSON else name)
+
+    def source_of(self, name: str) -> Source:
+        """Where a table is, by its name in the spec."""
+        table = self.person.table if name == PERSON else self.tables[name].table
+        return Source(table=(name,)) if table is None else table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        return {**self._shared(), "person": self.person.to_dict(), "tables": _each(self.tables, "to_dict")}
+
+    def redacted(self) -> dict[str, Any]:
+        """Return what :meth:`to_dict` does for a manifest: no literals of SQL, no labels, no passwords."""
+        return {**self._shared(), "person": self.person.redacted(), "tables": _each(self.tables, "redacted")}
+
+    def _shared(self) -> dict[str, Any]:
+        release = self.release
+        return {
+            "version": self.version,
+            "kind": self.kind,
+            "person": None,
+            "tables": None,
+            "privacy": [item.to_dict() for item in self.privacy],
+            "suppression": self.suppression.model_dump(mode="json"),
+            "recoding": self.recoding,
+            "release": None
+            if release is None
+            else {"schema": format_table_name(release.schema_), "keys": release.keys_},
+        }
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text."""
+        return f"<pre>{escape(str(self))}</pre>"
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
+        return sha256(self.to_dict())
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema (Draft 2020-12) of the forms a spec of several tables may be written in."""
+        schema = cls.model_json_schema()
+        tidy(schema)
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **schema,
+            "title": "kanon_sql spec of several tables",
+            "description": "Which tables to release together, below a table of persons, and how.",
+        }
+
+
+def _each(tables: Mapping[str, ChildTable], how: str) -> dict[str, Any]:
+    return {name: getattr(table, how)() for name, table in tables.items()}

@@ -1,0 +1,464 @@
+"""``plan``, ``anonymize`` and ``check`` for a spec of several tables."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from importlib.metadata import version
+from typing import Any, Literal, TypedDict
+
+from kanon_sql.engines import Engine, Reporter, Workspace, now, open_workspace
+from kanon_sql.errors import Obstacle, SpecError, VerificationError, refuse
+from kanon_sql.frequency import explained_if_missing, unknown_columns
+from kanon_sql.relations import (
+    Examined,
+    Member,
+    Placed,
+    ReleasedTable,
+    States,
+    TableOutcome,
+    best_node,
+    chosen_classes,
+    climbed,
+    constant_states,
+    examined,
+    members,
+    outcomes,
+    released_keys,
+    written_tables,
+)
+from kanon_sql.release import never_together, publish_together, refuse_foreign_release
+from kanon_sql.spec import HIDDEN, PERSON, Count, RelationalSpec, Share, Text, VerdictResult
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.run import Run, running
+from kanon_sql.version import __version__
+
+__all__ = ["RelationalResult", "ReleasedColumn", "TableResult", "anonymize_tables", "check_tables", "plan_tables"]
+
+Verb = Literal["plan", "anonymize", "check"]
+
+
+class ReleasedColumn(TypedDict):
+    """What became of a quasi-identifier.
+
+    Attributes:
+        loss: what a released row loses on average, from 0 (nothing) to 1 (all); NULL where it is not known.
+        levels: level -> rows that are released on it.
+    """
+
+    loss: Share
+    levels: Mapping[str, Count]
+
+
+class TableResult(TypedDict):
+    """What became of a table.
+
+    Attributes:
+        rows: rows of the source; of the released table, where only that was checked.
+        released: those that are released.
+        loss: the mean loss of its columns; a row that is left out loses all.
+        columns: its quasi-identifiers.
+        published: the released table; None where nothing was published.
+    """
+
+    rows: Count
+    released: Count
+    loss: Share
+    columns: Mapping[str, ReleasedColumn]
+    published: str | None
+
+
+class RequirementResult(TypedDict):
+    """A requirement, and what was found.
+
+    Attributes:
+        requirement: as the spec writes it.
+        fewest: the fewest persons who share what is known; None where nothing is known of anyone.
+        rare: combinations that fewer than k persons share.
+        holds: whether it holds.
+    """
+
+    requirement: Text
+    fewest: Count | None
+    rare: Count
+    holds: bool
+
+
+@dataclass(frozen=True, repr=False)
+class RelationalResult(VerdictResult):
+    """What is found of several tables that are released together.
+
+    Attributes:
+        verb: ``plan``, ``anonymize`` or ``check``.
+        verdict: ``pass``, or ``fail`` where nothing may be published.
+        message: the verdict in a sentence.
+        recoding: ``local`` or ``full_domain``; None where released tables were checked.
+        persons: rows of the table of persons.
+        left_out: persons who are left out with all of their rows.
+        classes: classes of persons.
+        fewest: the fewest persons of a class; None where nothing was examined.
+        tables: each table by its name in the spec.
+        requirements: what was found for each, in the written tables.
+        nodes_asked: nodes that were evaluated; None where there was no search for one.
+        cost: what the run asked of the database.
+        notes: what the user should know besides.
+        sql: every statement that ran, in order, with values redacted.
+    """
+
+    verb: Verb
+    verdict: Literal["pass", "fail"]
+    message: Text
+    recoding: Literal["local", "full_domain"] | None
+    persons: Count
+    left_out: Count
+    classes: Count
+    fewest: Count | None
+    tables: Mapping[str, TableResult]
+    requirements: Sequence[RequirementResult]
+    nodes_asked: Count | None = None
+    cost: Cost = field(default_factory=Cost)
+    notes: Sequence[Text] = ()
+    sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text."""
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def summary(self) -> dict[str, Any]:
+        """What a manifest says of the release."""
+        content = self.to_dict()
+        return {name: content[name] for name in ("recoding", "persons", "left_out", "classes", "fewest", "tables")}
+
+
+def anonymize_tables(
+    engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
+) -> RelationalResult:
+    """Release several tables together, or none of them.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write where the spec names a release.
+        spec: the tables, and what is asked for.
+        timeout: seconds for the statements of the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Raises:
+        SpecError: a column or a hierarchy does not fit the data, keys are not unique or refer to no row, or something
+            else stands under a release's name.
+        UnsupportedError: the engine cannot publish several tables at once.
+        VerificationError: what was written is not what was promised; it was dropped.
+    """
+    refuse(_obstacles(engine, spec, publishes=True))
+    return _run(engine, spec, "anonymize", timeout, report)
+
+
+def plan_tables(
+    engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
+) -> RelationalResult:
+    """Find what a release of several tables would lose; publishes nothing. See :func:`anonymize_tables`."""
+    refuse(_obstacles(engine, spec, publishes=False))
+    return _run(engine, spec, "plan", timeout, report)
+
+
+def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list[Obstacle]:
+    """What cannot be, before the first statement."""
+    found = []
+    if publishes and spec.release is None:
+        found.append(Obstacle("release: missing; write release: {schema: released}, or use plan", SpecError))
+    if publishes and (why := never_together(engine)) is not None:
+        from kanon_sql.errors import UnsupportedError
+
+        found.append(Obstacle(why, UnsupportedError))
+    if engine.scratch.mode == "inline":
+        from kanon_sql.errors import UnsupportedError
+
+        found.append(
+            Obstacle("several tables need scratch tables, which this connection does not make", UnsupportedError)
+        )
+    return found
+
+
+def _run(
+    engine: Engine, spec: RelationalSpec, verb: Verb, timeout: float | None, report: Reporter | None
+) -> RelationalResult:
+    judged = [spec.source_of(name).table for name in (PERSON, *spec.tables)]
+    publishes = verb == "anonymize"
+    with running(engine, timeout, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
+        with open_workspace(engine, "", report) as workspace:
+            if publishes:
+                with engine.transaction():
+                    for name in (PERSON, *spec.tables):
+                        refuse_foreign_release(workspace, Placed(spec, name))
+            result = _released(run, workspace, spec, verb)
+            result = replace(result, notes=[*engine.read_notes, *result.notes])
+        return run.closed(result)
+
+
+def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) -> RelationalResult:
+    found = members(workspace, spec)
+    made = _recoded(workspace, spec, found)
+    stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
+    if made is None:
+        return _without_release(spec, found, verb, stopped)
+    states, left_out, asked = made
+    counted = outcomes(workspace, found, states)
+    result = RelationalResult(
+        verb=verb,
+        verdict="pass",
+        message="",
+        recoding=spec.method,
+        persons=found[PERSON].count,
+        left_out=left_out,
+        classes=0,
+        fewest=None,
+        tables=_tables(spec, counted, published=False),
+        requirements=(),
+        nodes_asked=asked,
+    )
+    if not counted[PERSON].released:
+        return replace(result, verdict="fail", message=f"{stopped}: no person would be left")
+    if (why := _too_many_rows(spec, found, counted, left_out)) is not None:
+        return replace(result, verdict="fail", message=f"{stopped}: {why}")
+    if verb == "plan":
+        return replace(result, message=_message("would publish", counted, spec), notes=_notes(spec))
+    with written_tables(workspace, spec, found, states) as written:
+        workspace.report("verifying the written tables", None)
+        seen = examined(workspace, written, spec.privacy)
+        _verify(seen, counted)
+        result = replace(_with(result, seen), message=_message("published", counted, spec), notes=_notes(spec))
+        manifest = _manifest(workspace, spec, result)
+        publish_together(
+            workspace, [(Placed(spec, name), item.table, {**manifest, "release": ".".join(spec.released(name))})
+                        for name, item in written.items()]
+        )  # fmt: skip
+    return replace(result, tables=_tables(spec, counted, published=True))
+
+
+def _recoded(
+    workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]
+) -> tuple[States, int, int | None] | None:
+    """The rows that stay with their levels, how many persons do not, and how many nodes were asked; None for none."""
+    if spec.method == "full_domain":
+        best = best_node(workspace, spec, found)
+        if best.nodes is None or best.persons is None:
+            return None
+        return constant_states(workspace, found, best.nodes, best.persons), best.left_out, best.asked
+    classes = chosen_classes(workspace, spec, found)
+    if classes is None:
+        return None
+    if len(found) == 1 or all(item.m == 0 for item in spec.privacy):
+        lowest = {name: [column.lowest for column in item.columns] for name, item in found.items()}
+        nodes = {**lowest, PERSON: classes.node}
+        return constant_states(workspace, found, nodes, classes.table), classes.left_out, None
+    k = max(item.k for item in spec.privacy if item.m != 0)
+    own = constant_states(workspace, found, {PERSON: classes.node}, classes.table)
+    return {**own, **climbed(workspace, found, classes, k)}, classes.left_out, None
+
+
+def _too_many_rows(
+    spec: RelationalSpec, found: Mapping[str, Member], counted: Mapping[str, TableOutcome], left_out: int
+) -> str | None:
+    """Why the release leaves out more rows than the spec allows; None where it does not."""
+    rows = sum(item.count for name, item in found.items() if name != PERSON)
+    kept = sum(item.released for name, item in counted.items() if name != PERSON)
+    most = spec.suppression.most_rows(rows)
+    if spec.method == "full_domain" or rows - kept <= most or left_out:
+        return None
+    return (
+        f"{rows - kept:,} of {rows:,} rows of other tables would be left out, more than the limit of {most:,}; raise "
+        "suppression.max_rows, or lower k"
+    )
+
+
+def _verify(seen: Examined, counted: Mapping[str, TableOutcome]) -> None:
+    """What was written is what was found, and satisfies.
+
+    Raises:
+        VerificationError: it is not.
+    """
+    for name, item in counted.items():
+        if seen.rows[name] != item.released:
+            raise VerificationError(
+                f"verification: {name!r} has {seen.rows[name]:,} rows, and {item.released:,} were to be released"
+            )
+    for shared in seen.shared:
+        if not shared.holds:
+            raise VerificationError(
+                f"verification: {shared.rare:,} combinations are shared by fewer than {shared.requirement.k} persons; "
+                "nothing was published"
+            )
+
+
+def _with(result: RelationalResult, seen: Examined) -> RelationalResult:
+    return replace(
+        result,
+        classes=seen.classes,
+        fewest=seen.fewest,
+        requirements=[
+            {
+                "requirement": f"km_anonymity ({item.requirement.notation})",
+                "fewest": item.fewest,
+                "rare": item.rare,
+                "holds": item.holds,
+            }
+            for item in seen.shared
+        ],
+    )
+
+
+def _tables(spec: RelationalSpec, counted: Mapping[str, TableOutcome], *, published: bool) -> dict[str, TableResult]:
+    return {
+        name: {
+            "rows": item.rows,
+            "released": item.released,
+            "loss": round(item.loss, 6),
+            "columns": {
+                column: {
+                    "loss": round(loss, 6),
+                    "levels": {str(level): rows for level, rows in item.levels[column].items()},
+                }
+                for column, loss in item.losses.items()
+            },
+            "published": ".".join(spec.released(name)) if published else None,
+        }
+        for name, item in counted.items()
+    }
+
+
+def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpec) -> str:
+    persons = counted[PERSON]
+    asked = ", ".join(f"km_anonymity ({item.notation})" for item in spec.privacy)
+    tables = "1 table" if len(counted) == 1 else f"{len(counted)} tables"
+    return f"{done} {tables} of {persons.released:,} persons out of {persons.rows:,}, for {asked}"
+
+
+def _notes(spec: RelationalSpec) -> list[str]:
+    """What a passing verdict does not cover."""
+    if not spec.tables:
+        return []
+    return ["the number of rows of each person is released with the keys; who knows it may find a person by it"]
+
+
+def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
+    most = spec.suppression.most_persons(found[PERSON].count)
+    return RelationalResult(
+        verb=verb,
+        verdict="fail",
+        message=f"{stopped}: with whatever levels more than the limit of {most:,} persons would be left out; raise "
+        "suppression.max_persons, add levels, or lower k or m",
+        recoding=spec.method,
+        persons=found[PERSON].count,
+        left_out=found[PERSON].count,
+        classes=0,
+        fewest=None,
+        tables={},
+        requirements=(),
+    )
+
+
+def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResult) -> dict[str, Any]:
+    return {
+        "kanon_sql": __version__,
+        "run_id": workspace.run_id,
+        "published_at": now(),
+        "truthful": True,
+        "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.tables)},
+        "release_of_tables": result.summary(),
+        "requirements": list(result.requirements),
+        "spec": spec.redacted(),
+        "spec_hash": spec.hash,
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": version("sqlglot"),
+            "engine": f"{workspace.dialect.name} {workspace.engine.version}",
+        },
+    }
+
+
+# --- Check ---------------------------------------------------------------------------------
+
+
+def check_tables(
+    engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
+) -> RelationalResult:
+    """Count in the released tables, whoever made them, how many persons share what may be known of one.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        spec: its tables are looked for under the names that it releases them under.
+        timeout: seconds for the statements of the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Raises:
+        SpecError: the spec names no release, or a table lacks a column.
+        DatabaseError: a table is not there.
+        VerificationError: keys are not unique, or rows refer to no row.
+    """
+    if spec.release is None:
+        raise SpecError("release: missing; check looks for the released tables there: release: {schema: released}")
+    judged = [spec.released(name) for name in (PERSON, *spec.tables)]
+    with running(engine, timeout, judges=judged) as run:
+        with open_workspace(engine, "", report) as workspace:
+            workspace.report("counting in the released tables", None)
+            seen = examined(workspace, _as_released(workspace, spec), spec.privacy)
+        failed = [item for item in seen.shared if not item.holds]
+        result = RelationalResult(
+            verb="check",
+            verdict="fail" if failed or not seen.persons else "pass",
+            message=_checked(seen),
+            recoding=None,
+            persons=seen.persons,
+            left_out=0,
+            classes=0,
+            fewest=None,
+            tables={
+                name: {
+                    "rows": rows,
+                    "released": rows,
+                    "loss": 0.0,
+                    "columns": {},
+                    "published": ".".join(judged[number]),
+                }
+                for number, (name, rows) in enumerate(seen.rows.items())
+            },
+            requirements=(),
+            notes=[*engine.read_notes, *_notes(spec)],
+        )
+        return run.closed(_with(result, seen))
+
+
+def _checked(seen: Examined) -> str:
+    if not seen.persons:
+        return "there are no persons, so that nothing is protected"
+    failed = [item for item in seen.shared if not item.holds]
+    if failed:
+        rare = "; ".join(
+            f"km_anonymity ({item.requirement.notation}) does not hold: {item.rare:,} combinations are shared by fewer "
+            f"persons, the rarest by {item.fewest:,}"
+            for item in failed
+        )
+        return rare
+    held = ", ".join(f"km_anonymity ({item.requirement.notation})" for item in seen.shared)
+    return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
+
+
+def _as_released(workspace: Workspace, spec: RelationalSpec) -> dict[str, ReleasedTable]:
+    """The tables as they stand under the names of the release."""
+    found = {}
+    for name in (PERSON, *spec.ordered):
+        placed = Placed(spec, name)
+        table = spec.released(name)
+        with explained_if_missing(workspace.engine, table):
+            columns = workspace.columns(Relation(table))
+        key, refers = released_keys(spec, name)
+        labels = list(placed.quasi_identifiers)
+        wanted = [item for item in (key, refers, *labels) if item is not None]
+        problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
+        if problems:
+            raise SpecError(problems)
+        above = None if name == PERSON else spec.tables[name].above
+        own = () if key is None else (key,)
+        found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels, above)
+    return found

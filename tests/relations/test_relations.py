@@ -1,0 +1,387 @@
+"""Several tables released together: known answers by hand, and a brute-force oracle over small random worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql import RelationalSpec
+from kanon_sql.engines import Engine
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.testing import Subject
+from tests.oracles.relations import World, fewest_sharing, least_loss, loss, random_world, staying
+from tests.servers import subject_of
+
+ENGINES = ["postgres", "sqlite", "mariadb", "clickhouse", "spark"]
+PUBLISHING = ["duckdb", "postgres", "sqlite"]
+
+
+@pytest.fixture
+def subject() -> Iterator[Subject]:
+    with subject_of("duckdb") as made:
+        yield made
+
+
+def make(subject: Subject, world: World) -> None:
+    """The tables of a world: key, key of the parent, and codes."""
+    for table in world.tables.values():
+        keys = {"id": "integer"} if table.above is None else {"id": "integer", "above": "integer"}
+        rows = [(row[0], *row[2:]) if table.above is None else row for row in table.rows]
+        subject.drop(f"t_{table.name}")
+        subject.table(f"t_{table.name}", {**keys, **dict.fromkeys(table.columns, "text")}, rows)
+
+
+def spec_of(world: World, recoding: str, k: int, m: int | str, **more: Any) -> RelationalSpec:
+    def columns(name: str) -> dict[str, Any]:
+        return {column: {"prefix": [1]} for column in world.tables[name].columns}
+
+    tables = {}
+    for table in list(world.tables.values())[1:]:
+        refers = {"person": "above"} if table.above == "person" else {"parent": table.above, "by": "above"}
+        tables[table.name] = {
+            "table": f"t_{table.name}",
+            "key": "id",
+            **refers,
+            "quasi_identifiers": columns(table.name),
+        }
+    return RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {
+                "table": "t_person",
+                "name": "person",
+                "key": "id",
+                "quasi_identifiers": columns("person"),
+            },
+            "tables": tables,
+            "privacy": [{"km_anonymity": {"k": k, "m": m}}],
+            "recoding": recoding,
+            **more,
+        }
+    )
+
+
+def released(subject: Subject, world: World, schema: str) -> tuple[list[Any], dict[str, tuple[str, list[Any]]]]:
+    """What was released of each table, for the oracle."""
+
+    def rows(name: str) -> list[Any]:
+        table = world.tables[name]
+        keys = ["id"] if table.above is None else ["id", "above"]
+        names = ", ".join([*keys, *table.columns])
+        return subject.fetch(f"SELECT {names} FROM {schema}{name}")
+
+    others = {name: (str(table.above), rows(name)) for name, table in world.tables.items() if table.above is not None}
+    return rows("person"), others
+
+
+def asked_of(seed: int) -> tuple[int, int | str]:
+    return 2 + seed % 2, (1, 2, 0, 1, 3, "all")[seed % 6]
+
+
+def assert_best_node(engine: Engine, world: World, seed: int) -> None:
+    """The search's node loses as little as the best, and leaves out who has to go there."""
+    k, m = asked_of(seed)
+    persons = len(world.tables["person"].rows)
+    most = persons // 4
+    spec = spec_of(world, "full_domain", k, m, suppression={"max_persons": (most + 0.5) / persons})
+    result = kanon_sql.plan_tables(engine, spec)
+    best = least_loss(world, k, m, most)
+    assert result.passed == (best is not None and most < persons), seed
+    if best is None:
+        return
+    node = [int(next(iter(result.tables[name]["columns"][column]["levels"]), 2)) for name, column in world.columns]
+    assert loss(world, node) == pytest.approx(best), seed
+    assert result.left_out == persons - len(staying(world, node, k, m)), seed
+
+
+@pytest.mark.parametrize("start", range(0, 60, 12))
+def test_the_best_node_is_found(subject: Subject, start: int) -> None:
+    engine = subject.connect()
+    for seed in range(start, start + 12):
+        world = random_world(seed)
+        if not world.columns:
+            continue
+        make(subject, world)
+        assert_best_node(engine, world, seed)
+    engine.close()
+
+
+def assert_local(subject: Subject, engine: Engine, world: World, seed: int, schema: str) -> None:
+    """What is released satisfies, joined by its own keys."""
+    k, m = 2 + seed % 2, seed % 7 != 0
+    spec = spec_of(
+        world,
+        "local",
+        k,
+        int(m),
+        suppression={"max_persons": 0.3, "max_rows": 1.0},
+        release={"schema": schema.rstrip(".")},
+    )
+    result = kanon_sql.anonymize_tables(engine, spec)
+    if not result.passed:
+        return
+    persons, others = released(subject, world, schema)
+    assert len(persons) == result.persons - result.left_out >= k
+    fewest = fewest_sharing(persons, others, int(m))
+    assert fewest is not None
+    assert fewest >= k, seed
+    assert result.requirements[0]["fewest"] == fewest, seed
+    assert kanon_sql.check_tables(engine, spec).passed, seed
+
+
+@pytest.mark.parametrize("start", range(0, 60, 12))
+def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
+    engine, passed = subject.connect(), 0
+    subject.execute("CREATE SCHEMA released")
+    for seed in range(start, start + 12):
+        world = random_world(seed)
+        if world.columns:
+            make(subject, world)
+            assert_local(subject, engine, world, seed, "released.")
+            passed += 1
+    assert passed > 6
+    engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(100, 700, 100))
+def test_many_worlds(subject: Subject, start: int) -> None:
+    engine = subject.connect()
+    subject.execute("CREATE SCHEMA released")
+    for seed in range(start, start + 100):
+        world = random_world(seed)
+        if world.columns:
+            make(subject, world)
+            assert_best_node(engine, world, seed)
+            assert_local(subject, engine, world, seed, "released.")
+    engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_finds_the_same(name: str) -> None:
+    worlds = 3 if name == "spark" else 12
+    with subject_of(name) as subject, subject_of("duckdb") as other:
+        engine, reference = subject.connect(), other.connect()
+        for seed in range(worlds):
+            world = random_world(seed)
+            if not world.columns:
+                continue
+            make(subject, world)
+            make(other, world)
+            assert_best_node(engine, world, seed)
+            spec = spec_of(world, "local", 2, 1, suppression={"max_persons": 0.3, "max_rows": 1.0})
+            here, there = kanon_sql.plan_tables(engine, spec), kanon_sql.plan_tables(reference, spec)
+            assert (here.verdict, here.left_out, here.tables) == (there.verdict, there.left_out, there.tables), seed
+        engine.close()
+        reference.close()
+
+
+# --- Known answers -------------------------------------------------------------------------
+
+
+def baskets(subject: Subject, rows: Sequence[tuple[int, str]], persons: int) -> None:
+    subject.table("buyers", {"id": "integer"}, [(number,) for number in range(1, persons + 1)])
+    subject.table("items", {"buyer": "integer", "item": "text"}, rows)
+
+
+def basket_spec(k: int, m: int, **more: Any) -> RelationalSpec:
+    return RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "buyers", "key": "id"},
+            "tables": {"items": {"person": "buyer", "quasi_identifiers": {"item": {"maximum_level": 0}}}},
+            "privacy": [{"km_anonymity": {"k": k, "m": m}}],
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
+def test_persons_with_rare_pairs_are_left_out(name: str) -> None:
+    """Baskets ab, ab, ac, bc, a: of the pairs ac and bc one person each; who stays shares all with another."""
+    with subject_of(name) as subject:
+        baskets(subject, [(1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "c"), (4, "b"), (4, "c"), (5, "a")], 5)
+        engine = subject.connect()
+        result = kanon_sql.plan_tables(engine, basket_spec(2, 2, suppression={"max_persons": 0.4}))
+        assert result.passed
+        assert result.left_out == 2
+        assert result.tables["items"]["released"] == 5
+        strict = kanon_sql.plan_tables(engine, basket_spec(2, 2, suppression={"max_persons": 0.2}))
+        assert not strict.passed
+        engine.close()
+
+
+def test_the_second_of_a_kind_is_an_item_of_its_own(subject: Subject) -> None:
+    """Who has two visits in March is found by the second one, which is left out."""
+    baskets(subject, [(1, "March"), (1, "March"), (2, "March")], 2)
+    engine = subject.connect()
+    strict = kanon_sql.plan_tables(engine, basket_spec(2, 1))
+    assert not strict.passed
+    assert "1 of 3 rows" in strict.message
+    result = kanon_sql.plan_tables(engine, basket_spec(2, 1, suppression={"max_rows": 0.34}))
+    assert result.passed
+    assert result.tables["items"]["released"] == 2
+
+
+@pytest.mark.parametrize(("sex", "left_out"), [(0, 2), (1, 1)])
+def test_tables_that_are_anonymous_alone_are_not_together(subject: Subject, sex: int, left_out: int) -> None:
+    """F, F, M, M in wards x, x, x, y: with the sex persons 3 and 4 are found, without it the last alone."""
+    subject.table("people", {"id": "integer", "sex": "text"}, [(1, "F"), (2, "F"), (3, "M"), (4, "M")])
+    subject.table("visits", {"id": "integer", "who": "integer", "ward": "text"},
+                  [(10, 1, "x"), (11, 2, "x"), (12, 3, "x"), (13, 4, "y")])  # fmt: skip
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {
+                "table": "people",
+                "key": "id",
+                "quasi_identifiers": {"sex": {"minimum_level": sex, "maximum_level": sex}},
+            },
+            "tables": {"visits": {"key": "id", "person": "who", "quasi_identifiers": {"ward": {"maximum_level": 0}}}},
+            "privacy": [{"km_anonymity": {"k": 2, "m": 1}}],
+            "suppression": {"max_persons": 0.5},
+            "recoding": "full_domain",
+        }
+    )
+    assert kanon_sql.plan_tables(subject.connect(), spec).left_out == left_out
+
+
+# --- What is released ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in PUBLISHING[1:])])
+def test_keys_are_new_and_join(name: str) -> None:
+    with subject_of(name) as subject:
+        subject.table("people", {"pid": "text", "age": "integer"}, [(f"p{n}", 30 + n % 2) for n in range(8)])
+        subject.table("visits", {"vid": "integer", "pid": "text", "ward": "text", "cost": "integer"},
+                      [(100 + n, f"p{n}", "xy"[n % 2], n) for n in range(8)])  # fmt: skip
+        schema = "main" if name == "sqlite" else "released"
+        if name != "sqlite":
+            subject.execute("CREATE SCHEMA released")
+        spec = RelationalSpec.from_dict(
+            {
+                "version": 1,
+                "person": {"table": "people", "name": "r_people", "key": "pid", "quasi_identifiers": {"age": {}}},
+                "tables": {
+                    "r_visits": {
+                        "table": "visits",
+                        "key": "vid",
+                        "person": "pid",
+                        "quasi_identifiers": {"ward": {}},
+                        "keep": ["cost"],
+                    }
+                },
+                "privacy": [{"km_anonymity": {"k": 4, "m": 1}}],
+                "release": {"schema": schema},
+            }
+        )
+        engine = subject.connect()
+        for _ in range(2):  # the second run replaces what the first one published
+            result = kanon_sql.anonymize_tables(engine, spec)
+            assert result.passed, result.message
+            people = subject.fetch(f"SELECT pid, age FROM {schema}.r_people")
+            visits = subject.fetch(f"SELECT vid, pid, ward, cost FROM {schema}.r_visits")
+            assert sorted(row[0] for row in people) == list(range(1, 9))
+            assert sorted(row[0] for row in visits) == list(range(1, 9))
+            ages = dict(people)
+            # Person n has age 30 + n % 2, ward "xy"[n % 2] and cost n: the join says so still.
+            assert sorted((ages[pid], ward, cost) for _, pid, ward, cost in visits) == sorted(
+                (str(30 + n % 2), "xy"[n % 2], n) for n in range(8)
+            )
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "message"),
+    [
+        ("people", [(1,), (1,)], "person.key: 1 values of id stand in several rows"),
+        ("people", [(1,), (None,)], "person.key: 1 row has NULL in id"),
+        ("visits", [(5,)], "tables.visits: 1 of 1 rows refer by who to no row of person"),
+        ("visits", [(None,)], "tables.visits: 1 of 1 rows refer by who to no row of person"),
+    ],
+)
+def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: list[Any], message: str) -> None:
+    tables = {"people": [(1,)], "visits": [(1,)], table: rows}
+    subject.table("people", {"id": "integer"}, tables["people"])
+    subject.table("visits", {"who": "integer"}, tables["visits"])
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "people", "key": "id", "quasi_identifiers": {}},
+            "tables": {"visits": {"person": "who", "quasi_identifiers": {"who2": {}}}},
+            "privacy": [{"km_anonymity": {"k": 1}}],
+        }
+    )
+    spec.tables["visits"].quasi_identifiers.clear()
+    with pytest.raises(SpecError) as error:
+        kanon_sql.plan_tables(subject.connect(), spec)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tables": {"v": {"parent": "w", "by": "x"}}}, "there is no table of this name here"),
+        ({"tables": {"v": {"key": "a", "parent": "w", "by": "x"}, "w": {"key": "b", "parent": "v", "by": "y"}}},
+         "in a circle"),
+        ({"tables": {"v": {"person": "p", "parent": "w", "by": "x"}}}, "a table has one parent"),
+        ({"tables": {"v": {"person": "p"}, "w": {"parent": "v", "by": "x"}}}, "missing 'key'"),
+        ({"tables": {"v": {}}}, "missing 'person'"),
+        ({"tables": {"v": {"person": ["a", "b"]}}}, "2 columns refer to a key of 1"),
+        ({"tables": {"PEOPLE": {"person": "p"}}}, "another table is released under this name"),
+        ({"recoding": "local", "privacy": [{"km_anonymity": {"k": 2, "m": 2}}]}, "use full_domain"),
+        ({"privacy": [{"km_anonymity": {"k": 2, "m": 4}}]}, "from 0 to 3"),
+        ({"source": "people"}, "several tables are named under"),
+    ],
+)  # fmt: skip
+def test_specs_that_cannot_be(changed: dict[str, Any], message: str) -> None:
+    written = {
+        "version": 1,
+        "person": {"table": "people", "key": "id", "quasi_identifiers": {"age": {}}},
+        "privacy": [{"km_anonymity": {"k": 2}}],
+        **changed,
+    }
+    with pytest.raises(SpecError) as error:
+        RelationalSpec.from_dict(written)
+    assert message in str(error.value)
+
+
+def test_a_spec_reads_back() -> None:
+    spec = spec_of(random_world(3), "local", 2, 1, release={"schema": "out"})
+    assert RelationalSpec.from_dict(spec.to_dict()) == spec
+    assert RelationalSpec.parse(spec.to_yaml()) == spec
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mariadb", "clickhouse"])
+def test_tables_are_published_together_or_refused(name: str) -> None:
+    with subject_of(name) as subject:
+        baskets(subject, [(1, "a"), (2, "a")], 2)
+        with pytest.raises(UnsupportedError, match="cannot publish several tables in one transaction"):
+            kanon_sql.anonymize_tables(subject.connect(), basket_spec(2, 1, release={"schema": "x"}))
+
+
+def test_nothing_is_published_where_a_table_is_in_the_way(subject: Subject) -> None:
+    baskets(subject, [(1, "a"), (2, "a")], 2)
+    subject.execute("CREATE SCHEMA released")
+    subject.execute("CREATE TABLE released.items AS SELECT 1 AS one")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize_tables(subject.connect(), basket_spec(2, 1, release={"schema": "released"}))
+    assert subject.fetch("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'buyers'") == [(1,)]
+
+
+def test_check_finds_what_others_released(subject: Subject) -> None:
+    """Persons 1 to 4 share a ward by pairs of rows; the join of both tables singles persons out."""
+    connection = duckdb.connect()
+    connection.execute("CREATE SCHEMA r")
+    connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES (1), (2), (3)) AS t(id)")
+    connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b')) AS t(buyer, item)")
+    found = kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+    assert not found.passed
+    assert found.requirements[0]["fewest"] == 1
+    assert found.requirements[0]["rare"] == 1
