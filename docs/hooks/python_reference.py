@@ -14,18 +14,19 @@ from kanon_sql.errors import KanonError
 __all__ = ["SECTIONS", "markdown", "objects"]
 
 SECTIONS = {
-    "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
+    "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec", "RelationalSpec"],
     "Verbs": [
         "plan", "anonymize", "apply", "refresh", "check", "audit", "risk", "certify",
         "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
+        "plan_tables", "anonymize_tables", "check_tables",
     ],
     "Options": ["Roles", "Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
         "Result", "Plan", "Release", "AppliedRelease", "RefreshedRelease", "Check",
         "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
-        "Perturbation", "PartiesResult",
+        "Perturbation", "PartiesResult", "RelationalResult",
     ],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
@@ -35,6 +36,7 @@ MEMBERS = {
     "TableSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "PerturbSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "CloakSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
+    "RelationalSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "method"],
     "Roles": [],
     "Budget": [],
     "Conformance": [],

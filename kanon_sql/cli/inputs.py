@@ -95,12 +95,15 @@ def of_several(path: str) -> RelationalSpec | None:
     """The spec of several tables in a file; None where it is of another kind, or no spec."""
     if not _names_a_spec(path):
         return None
-    from kanon_sql.spec import RelationalSpec, read_yaml
-
     try:
-        written = read_yaml(Path(path).read_text("utf-8-sig"), path).data
+        text = Path(path).read_text("utf-8-sig")
     except (OSError, ValueError):
         return None  # which reading it as a spec of one table explains
+    if "person" not in text:  # specs are read once, and this one is of one table
+        return None
+    from kanon_sql.spec import RelationalSpec, read_yaml
+
+    written = read_yaml(text, path).data
     return RelationalSpec.load(path) if isinstance(written, dict) and "person" in written else None
 
 

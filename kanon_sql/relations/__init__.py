@@ -9,21 +9,17 @@ alone, with statements of its own.
 from __future__ import annotations
 
 from kanon_sql.relations.choice import chosen_classes
-from kanon_sql.relations.classes import PersonClasses
-from kanon_sql.relations.full_domain import BestNode, best_node
+from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.local import States, climbed
 from kanon_sql.relations.members import Member, Placed, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
-from kanon_sql.relations.release import Examined, ReleasedTable, Shared, examined, released_keys, written_tables
+from kanon_sql.relations.release import Examined, ReleasedTable, examined, released_keys, written_tables
 
 __all__ = [
-    "BestNode",
     "Examined",
     "Member",
-    "PersonClasses",
     "Placed",
     "ReleasedTable",
-    "Shared",
     "States",
     "TableOutcome",
     "best_node",

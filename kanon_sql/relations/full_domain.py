@@ -179,7 +179,7 @@ class _Search:
             items = None if items is None else self._made("relations/items_of", items=items, classes=classes)
 
     def _after_one_round(self, classes: Relation, items: Relation | None, widest: int, whole: bool) -> Relation | None:
-        """The persons who stay after those with rare combinations are left out; None where nobody has any."""
+        """The persons who stay after those with rare combinations are left out; None where none has any."""
         before = self.workspace.size([classes])
         rare = self._made("relations/rare_persons_of_class", classes=classes, k=self._k(0))
         kept = self._without(classes, rare)

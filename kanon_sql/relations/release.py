@@ -283,7 +283,7 @@ def _whole_sets(workspace: Workspace, k: int, persons: Relation, items: Relation
     Persons with equal sums of their items' digests are compared item by item with the first of them; who differs from
     that one counts as alone, so that two sets with equal sums are never taken for one.
     """
-    sums, alike = workspace.table("set_sums"), workspace.table("set_firsts")
+    sums, firsts = workspace.table("set_sums"), workspace.table("set_firsts")
     workspace.execute("relations/set_sums", target=sums, persons=persons, items=items)
-    workspace.execute("relations/set_firsts", target=alike, sums=sums)
-    return workspace.row("relations/alike_sets", items=items, sums=sums, firsts=alike, k=k)
+    workspace.execute("relations/set_firsts", target=firsts, sums=sums)
+    return workspace.row("relations/equal_sets", items=items, sums=sums, firsts=firsts, k=k)

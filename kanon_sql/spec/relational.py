@@ -12,8 +12,8 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, chosen, fail, items, kind, quote, shaped, text
 from kanon_sql.spec.checks import integer as whole_number
+from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import TABLE_NAME, ColumnNames, table_name
-from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import format_table_name
@@ -252,7 +252,7 @@ def _known_items(value: object) -> int | str:
 
 
 class KmAnonymity(Part):
-    """``km_anonymity``: whoever knows a person's own values and any m of their items finds at least k persons.
+    """``km_anonymity``: an attacker who knows a person's own values and any m of their items finds at least k persons.
 
     Terrovitis, Mamoulis, Kalnis (VLDB 2008), section 2, within each class of persons (Poulis et al., ECML PKDD 2013).
 
@@ -344,7 +344,7 @@ class ReleasedTables(Part):
 # --- The spec ------------------------------------------------------------------------------
 
 
-class RelationalSpec(Filed):
+class RelationalSpec(SpecDocument):
     """The spec of one release of several tables. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

@@ -25,6 +25,7 @@ __all__ = [
     "perturb",
     "plan",
     "refresh",
+    "relational",
     "render",
     "result",
     "risk",

@@ -34,9 +34,9 @@ PATIENTS = 30_000
 YEAR = 2024
 FREQUENT = 5_000
 """Patients who come often."""
-TABLE_PATIENTS = 6_000
+TABLE_PATIENTS = 20_000
 """Persons of the demo of several tables."""
-TABLE_VISITS = 14_000
+TABLE_VISITS = 46_000
 """Their visits."""
 _TABLE = Relation(("visits",))
 _MARK = Relation(("kanon_sql_demo",))
@@ -440,8 +440,8 @@ _DRUGS: Mapping[str, Sequence[str]] = {
 """ATC codes that are prescribed for a diagnosis, the most frequent first; paracetamol for all others."""
 
 _TABLES_TEXT = """\
-# Three tables of a clinic, released together: whoever knows a patient's own values here, and one visit or one
-# prescription, is to find at least 5 patients.
+# Three tables of a clinic, released together: an attacker who knows a patient's own values here, and one visit
+# or one prescription, is to find at least 5 patients.
 #
 #     kanon-sql plan tables.yml -d demo.duckdb
 #     kanon-sql anonymize tables.yml -d demo.duckdb

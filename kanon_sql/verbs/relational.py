@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import Obstacle, SpecError, VerificationError, refuse
+from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, VerificationError, refuse
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.relations import (
     Examined,
@@ -106,6 +106,31 @@ class RelationalResult(VerdictResult):
         cost: what the run asked of the database.
         notes: what the user should know besides.
         sql: every statement that ran, in order, with values redacted.
+
+    Examples:
+        >>> spec = kanon_sql.RelationalSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "person": {
+        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
+        ...             "name": "people",
+        ...             "key": "id",
+        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
+        ...         },
+        ...         "tables": {
+        ...             "stays": {
+        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
+        ...                 "person": "who",
+        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
+        ...             },
+        ...         },
+        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        ...         "release": {"schema": "main"},
+        ...     }
+        ... )
+        >>> result = kanon_sql.plan_tables(db, spec)
+        >>> result.tables["stays"]["rows"], result.left_out
+        (600, 0)
     """
 
     verb: Verb
@@ -149,6 +174,30 @@ def anonymize_tables(
             else stands under a release's name.
         UnsupportedError: the engine cannot publish several tables at once.
         VerificationError: what was written is not what was promised; it was dropped.
+
+    Examples:
+        >>> spec = kanon_sql.RelationalSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "person": {
+        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
+        ...             "name": "people",
+        ...             "key": "id",
+        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
+        ...         },
+        ...         "tables": {
+        ...             "stays": {
+        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
+        ...                 "person": "who",
+        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
+        ...             },
+        ...         },
+        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        ...         "release": {"schema": "main"},
+        ...     }
+        ... )
+        >>> kanon_sql.anonymize_tables(db, spec).message
+        'published 2 tables of 600 persons out of 600, for km_anonymity (k = 3, m = 1)'
     """
     refuse(_obstacles(engine, spec, publishes=True))
     return _run(engine, spec, "anonymize", timeout, report)
@@ -157,7 +206,32 @@ def anonymize_tables(
 def plan_tables(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalResult:
-    """Find what a release of several tables would lose; publishes nothing. See :func:`anonymize_tables`."""
+    """Find what a release of several tables would lose; publishes nothing. See :func:`anonymize_tables`.
+
+    Examples:
+        >>> spec = kanon_sql.RelationalSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "person": {
+        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
+        ...             "name": "people",
+        ...             "key": "id",
+        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
+        ...         },
+        ...         "tables": {
+        ...             "stays": {
+        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
+        ...                 "person": "who",
+        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
+        ...             },
+        ...         },
+        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        ...         "release": {"schema": "main"},
+        ...     }
+        ... )
+        >>> kanon_sql.plan_tables(db, spec).passed
+        True
+    """
     refuse(_obstacles(engine, spec, publishes=False))
     return _run(engine, spec, "plan", timeout, report)
 
@@ -168,15 +242,10 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
     if publishes and spec.release is None:
         found.append(Obstacle("release: missing; write release: {schema: released}, or use plan", SpecError))
     if publishes and (why := never_together(engine)) is not None:
-        from kanon_sql.errors import UnsupportedError
-
         found.append(Obstacle(why, UnsupportedError))
     if engine.scratch.mode == "inline":
-        from kanon_sql.errors import UnsupportedError
-
-        found.append(
-            Obstacle("several tables need scratch tables, which this connection does not make", UnsupportedError)
-        )
+        why = "several tables need scratch tables, and scratch: inline makes none; use temp, or name a schema for them"
+        found.append(Obstacle(why, UnsupportedError))
     return found
 
 
@@ -383,7 +452,7 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
 def check_tables(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalResult:
-    """Count in the released tables, whoever made them, how many persons share what may be known of one.
+    """Count in the released tables, which any program may have made, how many persons share what may be known of one.
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
@@ -395,6 +464,30 @@ def check_tables(
         SpecError: the spec names no release, or a table lacks a column.
         DatabaseError: a table is not there.
         VerificationError: keys are not unique, or rows refer to no row.
+
+    Examples:
+        >>> spec = kanon_sql.RelationalSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "person": {
+        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
+        ...             "name": "people",
+        ...             "key": "id",
+        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
+        ...         },
+        ...         "tables": {
+        ...             "stays": {
+        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
+        ...                 "person": "who",
+        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
+        ...             },
+        ...         },
+        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        ...         "release": {"schema": "main"},
+        ...     }
+        ... )
+        >>> kanon_sql.anonymize_tables(db, spec).passed, kanon_sql.check_tables(db, spec).passed
+        (True, True)
     """
     if spec.release is None:
         raise SpecError("release: missing; check looks for the released tables there: release: {schema: released}")

@@ -39,6 +39,10 @@ class Roles(TypedDict, total=False):
         k: of k-anonymity.
         l: column -> l of distinct l-diversity.
         t: column -> t of t-closeness.
+
+    Examples:
+        >>> kanon_sql.check(db, "visits", quasi_identifiers=["zip"], k=2).passed
+        True
     """
 
     quasi_identifiers: Sequence[str]

@@ -27,6 +27,7 @@ from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import (
     CloakSpec,
     PerturbSpec,
+    RelationalSpec,
     Spec,
     TableSpec,
     parse_requirement,
@@ -361,7 +362,9 @@ def test_every_key_of_the_spec_is_in_its_reference() -> None:
                 yield from below(inner) if inner.__subclasses__() else [inner]
 
     # The tests of tabulate, perturb and cloak read the references of these.
-    of_others = (part for spec in (TableSpec, PerturbSpec, CloakSpec) for part in spec_reference.parts_of(spec))
+    of_others = (
+        part for spec in (TableSpec, PerturbSpec, CloakSpec, RelationalSpec) for part in spec_reference.parts_of(spec)
+    )
     others = set(of_others) - set(listed)
     kinds = set(HIERARCHIES.values())  # whose keys are those of a quasi-identifier
     assert set(listed) | others | kinds == set(below(Part)), "a model that the walk through the fields does not find"

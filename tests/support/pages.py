@@ -38,7 +38,7 @@ from sqlglot import exp
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
+from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
 from kanon_sql.testing import Subject
 from tests import ROOT
 from tests.servers.base import UrlSubject
@@ -234,6 +234,8 @@ class Run:
                 CloakSpec.load(block.title) if block.title is not None else CloakSpec.parse(block.text, block.place)
             )
             assert cloaked.unit
+        elif {"version", "person"} <= data.keys():
+            assert RelationalSpec.parse(block.text, block.place).privacy
         elif {"version", "source"} <= data.keys():
             spec = Spec.load(block.title) if block.title is not None else Spec.parse(block.text, block.place)
             assert spec.privacy
