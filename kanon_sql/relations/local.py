@@ -99,13 +99,17 @@ class _Climb:
                 inherited=member.inherited,
                 items=member.items(),
             )
+            width = len(member.path)
+            repeated = self._made("relations/repeated", "repeated", labelled=labelled[member.name], width=width)
+            shared = self._made("relations/shared_times", "shared", repeated=repeated, width=width, k=self.k)
             rare[member.name] = self._made(
                 "relations/rare",
                 "rare",
                 labelled=labelled[member.name],
-                width=len(member.path),
+                repeated=repeated,
+                shared=shared,
+                width=width,
                 path=[list(step) for step in paths[member.name]],
-                k=self.k,
             )
         return rare
 
@@ -180,7 +184,7 @@ class _Climb:
         return self._count
 
 
-def climbed(workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int) -> States:
+def climbed(workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int) -> tuple[States, int]:
     """Generalize the rows of all tables below that of persons until every item is shared by k persons of its class.
 
     Args:
@@ -188,13 +192,17 @@ def climbed(workspace: Workspace, members: Mapping[str, Member], classes: Person
         members: the tables, each after its parent.
         classes: the persons who stay.
         k: how many persons share an item.
+
+    Returns:
+        The rows that stay, and how many rows of the persons who stay were left out.
     """
     climb = _Climb(workspace, members, classes, k)
     paths = climb.paths()
     climb.start()
+    before = workspace.size(list(climb.states.values()))
     number = 1
     workspace.report("generalizing events within classes of persons", None)
     while climb.round(paths):  # it ends: each round some row climbs, or is left out
         number += 1
         workspace.report(f"generalizing events within classes of persons: round {number}", None)
-    return climb.states
+    return climb.states, before - workspace.size(list(climb.states.values()))

@@ -271,7 +271,7 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
     stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
     if made is None:
         return _without_release(spec, found, verb, stopped)
-    states, left_out, asked = made
+    states, left_out = made.states, made.left_out
     counted = outcomes(workspace, found, states)
     result = RelationalResult(
         verb=verb,
@@ -284,11 +284,11 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         fewest=None,
         tables=_tables(spec, counted, published=False),
         requirements=(),
-        nodes_asked=asked,
+        nodes_asked=made.asked,
     )
     if not counted[PERSON].released:
         return replace(result, verdict="fail", message=f"{stopped}: no person would be left")
-    if (why := _too_many_rows(spec, found, counted, left_out)) is not None:
+    if (why := _too_many_rows(spec, found, made)) is not None:
         return replace(result, verdict="fail", message=f"{stopped}: {why}")
     if verb == "plan":
         return replace(result, message=_message("would publish", counted, spec), notes=_notes(spec))
@@ -305,39 +305,52 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
     return replace(result, tables=_tables(spec, counted, published=True))
 
 
-def _recoded(
-    workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]
-) -> tuple[States, int, int | None] | None:
-    """The rows that stay with their levels, how many persons do not, and how many nodes were asked; None for none."""
+@dataclass(frozen=True)
+class _Recoded:
+    """What is to be released.
+
+    Attributes:
+        states: the rows that stay, with their levels.
+        left_out: persons who do not stay.
+        rows_left_out: rows of persons who stay, and which do not.
+        asked: nodes that were evaluated; None without a search.
+    """
+
+    states: States
+    left_out: int
+    rows_left_out: int = 0
+    asked: int | None = None
+
+
+def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]) -> _Recoded | None:
+    """What is to be released; None where nothing satisfies."""
     if spec.method == "full_domain":
         best = best_node(workspace, spec, found)
         if best.nodes is None or best.persons is None:
             return None
-        return constant_states(workspace, found, best.nodes, best.persons), best.left_out, best.asked
+        return _Recoded(constant_states(workspace, found, best.nodes, best.persons), best.left_out, asked=best.asked)
     classes = chosen_classes(workspace, spec, found)
     if classes is None:
         return None
     if len(found) == 1 or all(item.m == 0 for item in spec.privacy):
         lowest = {name: [column.lowest for column in item.columns] for name, item in found.items()}
         nodes = {**lowest, PERSON: classes.node}
-        return constant_states(workspace, found, nodes, classes.table), classes.left_out, None
+        return _Recoded(constant_states(workspace, found, nodes, classes.table), classes.left_out)
     k = max(item.k for item in spec.privacy if item.m != 0)
     own = constant_states(workspace, found, {PERSON: classes.node}, classes.table)
-    return {**own, **climbed(workspace, found, classes, k)}, classes.left_out, None
+    states, rows_left_out = climbed(workspace, found, classes, k)
+    return _Recoded({**own, **states}, classes.left_out, rows_left_out)
 
 
-def _too_many_rows(
-    spec: RelationalSpec, found: Mapping[str, Member], counted: Mapping[str, TableOutcome], left_out: int
-) -> str | None:
+def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _Recoded) -> str | None:
     """Why the release leaves out more rows than the spec allows; None where it does not."""
     rows = sum(item.count for name, item in found.items() if name != PERSON)
-    kept = sum(item.released for name, item in counted.items() if name != PERSON)
     most = spec.suppression.most_rows(rows)
-    if spec.method == "full_domain" or rows - kept <= most or left_out:
+    if made.rows_left_out <= most:
         return None
     return (
-        f"{rows - kept:,} of {rows:,} rows of other tables would be left out, more than the limit of {most:,}; raise "
-        "suppression.max_rows, or lower k"
+        f"{made.rows_left_out:,} of {rows:,} rows of other tables would be left out, more than the limit of {most:,}; "
+        "raise suppression.max_rows, or lower k"
     )
 
 
@@ -405,9 +418,18 @@ def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpe
 
 def _notes(spec: RelationalSpec) -> list[str]:
     """What a passing verdict does not cover."""
-    if not spec.tables:
-        return []
-    return ["the number of rows of each person is released with the keys; who knows it may find a person by it"]
+    notes = []
+    if spec.tables:
+        notes.append("the keys release how many rows each person has; who knows that number may find a person by it")
+    kept = [f"{name}.{column}" for name in (PERSON, *spec.tables) for column in Placed(spec, name).table.keep]
+    if kept:
+        notes.append(
+            f"released as they are, and not counted: {', '.join(kept)}; who knows such a value of a person may find "
+            "them by it"
+        )
+    if any(item.k == 1 for item in spec.privacy):
+        notes.append("km_anonymity with k = 1 protects no one")
+    return notes
 
 
 def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:

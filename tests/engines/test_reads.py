@@ -1,4 +1,4 @@
-"""What is read: rows that are versions of others, and queries and views that give other rows each time."""
+"""What is read: rows that are versions of others, and queries and views that give different rows each time."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_view_that_gives_other_rows_each_time_is_refused_however_deep(connecti
     if isinstance(connection, sqlite3.Connection):
         connection.commit()
     for source in ("few", "outer_view", {"query": "SELECT * FROM outer_view"}):
-        with pytest.raises(SpecError, match=f"few: this view .*{why}.*other rows each time"):
+        with pytest.raises(SpecError, match=f"few: this view .*{why}.*different rows each time"):
             kanon_sql.plan(connection, spec(source))
     with pytest.raises(SpecError, match="few: this view"):
         kanon_sql.check(connection, spec("d"), "outer_view")
@@ -176,7 +176,7 @@ def test_a_column_that_marks_deleted_rows_is_named(connection: Any, name: str, s
 
 
 def visits() -> duckdb.DuckDBPyConnection:
-    """A table whose rows an application may have deleted, one without, and a view that gives other rows each time."""
+    """A table whose rows an application may have deleted, one without, and one view whose rows differ each time."""
     made = duckdb.connect()
     made.execute(
         "CREATE TABLE d AS SELECT i AS id, 20 + i % 4 AS age, NULL::TIMESTAMP AS deleted_at FROM range(80) t(i)"
@@ -252,7 +252,7 @@ READERS: dict[str, Callable[[Engine, str], Any]] = {
 @pytest.mark.parametrize("verb", READERS)
 @pytest.mark.sampled(5)
 def test_every_verb_refuses_what_changes_and_says_what_to_know(verb: str) -> None:
-    with visits() as made, pytest.raises(SpecError, match=r"few: this view has LIMIT .*other rows each time"):
+    with visits() as made, pytest.raises(SpecError, match=r"few: this view has LIMIT .*different rows each time"):
         READERS[verb](kanon_sql.connect(made), "few")
     said = "the column deleted_at, by its name, marks rows that an application has deleted"
     for table, times in (("d", True), ("good", False)):
@@ -457,7 +457,7 @@ def test_postgres_says_what_is_read_of_tables_that_inherit() -> None:
                     result = kanon_sql.plan(engine, spec(source))
                     assert (result.rows["source"], list(result.notes)) == (rows, [])
                 for source in ("few", "drawn"):
-                    with pytest.raises(SpecError, match=f"{source}: this view .*other rows each time"):
+                    with pytest.raises(SpecError, match=f"{source}: this view .*different rows each time"):
                         kanon_sql.plan(engine, spec(source))
         finally:
             made.execute("DROP TABLE parent CASCADE")
@@ -483,7 +483,7 @@ def test_mariadb_reads_what_is_now_and_refuses_histories() -> None:
                 meant = kanon_sql.plan(engine, spec({**everything, "count_versions": True}))
                 assert meant.rows["source"] == 8
                 for source in ("few", "drawn"):
-                    with pytest.raises(SpecError, match=f"{source}: this view .*other rows each time"):
+                    with pytest.raises(SpecError, match=f"{source}: this view .*different rows each time"):
                         kanon_sql.plan(engine, spec(source))
         finally:
             made.execute("DROP VIEW IF EXISTS history, few, drawn")
@@ -515,7 +515,7 @@ def test_temporary_views_of_spark_are_looked_into_by_their_plans() -> None:
                 if why is None:
                     assert kanon_sql.plan(engine, spec(source)).notes == []
                     continue
-                with pytest.raises(SpecError, match=f"{source}: this view {why}.*other rows each time"):
+                with pytest.raises(SpecError, match=f"{source}: this view {why}.*different rows each time"):
                     kanon_sql.plan(engine, spec(source))
         frame = session.table("base")
         for name, drawn in {"by_seed": frame.sample(0.5, seed=4711471147), "all_rows": frame}.items():

@@ -142,7 +142,7 @@ UNSTABLE = {
     ),
     "oracle": ("SELECT * FROM visits SAMPLE (10)", "SELECT * FROM visits WHERE SYS_GUID() IS NULL", "sys_guid"),
 }
-"""Per dialect, views that give other rows each time: by their form, and by a function that they call."""
+"""Per dialect, views that give different rows each time: by their form, and by a function that they call."""
 
 
 @pytest.mark.parametrize("scheme", WAREHOUSES)
@@ -179,7 +179,7 @@ def test_views_are_looked_into_by_the_text_that_the_catalog_has(scheme: str) -> 
         )
     )  # fmt: skip
     for name, why in (("few", "this view has"), ("over", "few: this view has"), ("drawn", f"calls .*{called}")):
-        with pytest.raises(SpecError, match=f"{why}.*other rows each time"):
+        with pytest.raises(SpecError, match=f"{why}.*different rows each time"):
             looked.look(backend.dialect.relation((name,)))
     looked.look(backend.dialect.relation(("every",)))
     assert looked.notes == []

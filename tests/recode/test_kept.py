@@ -15,7 +15,7 @@ import pytest
 import kanon_sql
 from kanon_sql.engines.base import Meter
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.recode import kept as kept_module
+from kanon_sql.recode import kept_recoding as kept_module
 from kanon_sql.recode.kept_recoding import MOST_ROUNDS, STATEMENTS_A_ROUND
 from kanon_sql.release import published_manifest
 from kanon_sql.report.json import result_schema
