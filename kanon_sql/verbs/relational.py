@@ -306,7 +306,7 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
 
 
 @dataclass(frozen=True)
-class _Recoded:
+class _RecodedTables:
     """What is to be released.
 
     Attributes:
@@ -322,27 +322,29 @@ class _Recoded:
     asked: int | None = None
 
 
-def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]) -> _Recoded | None:
+def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]) -> _RecodedTables | None:
     """What is to be released; None where nothing satisfies."""
     if spec.method == "full_domain":
         best = best_node(workspace, spec, found)
         if best.nodes is None or best.persons is None:
             return None
-        return _Recoded(constant_states(workspace, found, best.nodes, best.persons), best.left_out, asked=best.asked)
+        return _RecodedTables(
+            constant_states(workspace, found, best.nodes, best.persons), best.left_out, asked=best.asked
+        )
     classes = chosen_classes(workspace, spec, found)
     if classes is None:
         return None
     if len(found) == 1 or all(item.m == 0 for item in spec.privacy):
         lowest = {name: [column.lowest for column in item.columns] for name, item in found.items()}
         nodes = {**lowest, PERSON: classes.node}
-        return _Recoded(constant_states(workspace, found, nodes, classes.table), classes.left_out)
+        return _RecodedTables(constant_states(workspace, found, nodes, classes.table), classes.left_out)
     k = max(item.k for item in spec.privacy if item.m != 0)
     own = constant_states(workspace, found, {PERSON: classes.node}, classes.table)
     states, rows_left_out = climbed(workspace, found, classes, k)
-    return _Recoded({**own, **states}, classes.left_out, rows_left_out)
+    return _RecodedTables({**own, **states}, classes.left_out, rows_left_out)
 
 
-def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _Recoded) -> str | None:
+def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _RecodedTables) -> str | None:
     """Why the release leaves out more rows than the spec allows; None where it does not."""
     rows = sum(item.count for name, item in found.items() if name != PERSON)
     most = spec.suppression.most_rows(rows)
