@@ -13,7 +13,7 @@ from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.local import States, climbed
 from kanon_sql.relations.members import Member, Placed, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
-from kanon_sql.relations.release import Examined, ReleasedTable, examined, released_keys, written_tables
+from kanon_sql.relations.release import Examined, ReleasedTable, examined, identifying, released_keys, written_tables
 
 __all__ = [
     "Examined",
@@ -27,6 +27,7 @@ __all__ = [
     "climbed",
     "constant_states",
     "examined",
+    "identifying",
     "members",
     "outcomes",
     "released_keys",

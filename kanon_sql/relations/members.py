@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
@@ -19,8 +19,8 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     refuse_several_texts,
 )
-from kanon_sql.spec import PERSON, ChildTable, PersonTable, QuasiIdentifier, RelationalSpec, Source
-from kanon_sql.sql import Relation, Sql, identifier, source_relation
+from kanon_sql.spec import PERSON, ChildTable, ItemColumn, PersonTable, QuasiIdentifier, RelationalSpec, Source
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
 __all__ = ["LabelledColumn", "Member", "members", "path_of"]
 
@@ -40,9 +40,9 @@ class Placed:
     name: str
 
     @property
-    def table(self) -> PersonTable | ChildTable:
+    def table(self) -> PersonTable | ChildTable | ItemColumn:
         """What the spec says of it."""
-        return self.spec.person if self.name == PERSON else self.spec.tables[self.name]
+        return self.spec.person if self.name == PERSON else self.spec.below[self.name]
 
     @property
     def source(self) -> Source:
@@ -72,7 +72,9 @@ class Placed:
     @property
     def shown(self) -> str:
         """What messages call it."""
-        return "person" if self.name == PERSON else f"tables.{self.name}"
+        if self.name == PERSON:
+            return PERSON
+        return f"items.{self.name}" if self.name in self.spec.items else f"tables.{self.name}"
 
     def resolve(self, path: str | Path) -> Path:
         """A path of the spec."""
@@ -179,16 +181,19 @@ def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
         UnsupportedError: values of a column could not be compared exactly on this engine.
     """
     found: dict[str, Member] = {}
-    for number, name in enumerate([PERSON, *spec.ordered]):
-        placed = Placed(spec, name)
-        parent = None if isinstance(placed.table, PersonTable) else found[placed.table.above]
-        found[name] = _Reader(workspace.apart(f"t{number}_"), placed, parent, _needs_key(spec, name)).member()
+    for number, name in enumerate([PERSON, *spec.below]):
+        placed, apart = Placed(spec, name), workspace.apart(f"t{number}_")
+        if isinstance(placed.table, ItemColumn):
+            found[name] = _ItemReader(apart, placed, found[placed.table.above]).member()
+        else:
+            parent = None if isinstance(placed.table, PersonTable) else found[placed.table.above]
+            found[name] = _Reader(apart, placed, parent).member()
     return found
 
 
-def _needs_key(spec: RelationalSpec, name: str) -> bool:
-    """Whether rows of other tables refer to those of this one."""
-    return any(child.above == name for child in spec.tables.values())
+def _split_columns(placed: Placed) -> list[str]:
+    """The columns of a table that hold several items, in the order of the spec."""
+    return [item.column for item in placed.spec.items.values() if item.table == placed.name]
 
 
 @dataclass(frozen=True)
@@ -199,13 +204,11 @@ class _Reader:
         workspace: where, with names of its own.
         placed: the table.
         parent: the one above it, read.
-        is_parent: whether others refer to it.
     """
 
     workspace: Workspace
     placed: Placed
     parent: Member | None
-    is_parent: bool
 
     def member(self) -> Member:
         """The table, read once."""
@@ -229,18 +232,13 @@ class _Reader:
             keys=[exact_value(types[name], _SOURCE) for name in self._key],
             values=[exact_value(types[name], _SOURCE) for name in placed.quasi_identifiers],
             kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in placed.table.keep],
+            split=[
+                exact_text(Sql(f"CAST({identifier(_SOURCE)}.{identifier(name)} AS VARCHAR)"))
+                for name in _split_columns(placed)
+            ],
         )
         count = self._refuse_bad_keys(rows)
-        columns = self._columns(rows, types, count)
-        coded = workspace.table("coded")
-        workspace.execute(
-            "relations/coded",
-            target=coded,
-            rows=rows,
-            is_child=self.parent is not None,
-            items=[column.item() for column in columns],
-        )
-        return Member(placed, self.parent, rows, coded, columns, types, count)
+        return _coded(workspace, placed, self.parent, rows, types, count)
 
     @property
     def _key(self) -> tuple[str, ...]:
@@ -258,7 +256,7 @@ class _Reader:
 
     def _refuse_unknown(self, types: Mapping[str, Column]) -> None:
         table = self.placed.table
-        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.keep))
+        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.keep, *_split_columns(self.placed)))
         problems = unknown_columns(self.placed.shown, types, names, "which the spec names")
         if problems:
             raise SpecError(problems)
@@ -314,39 +312,114 @@ class _Reader:
             raise SpecError([Problem(problem) for problem in problems])
         return count
 
-    def _columns(self, rows: Relation, types: Mapping[str, Column], count: int) -> list[LabelledColumn]:
-        if not self.placed.quasi_identifiers:
-            return []
-        workspace, width = self.workspace, len(self.placed.quasi_identifiers)
-        raw = workspace.table("raw")
-        workspace.execute("relations/raw", target=raw, rows=rows, width=width)
-        lookups = build_lookups(workspace, self.placed, dict(types), raw)
-        return [self._column(lookup, number, count) for number, lookup in enumerate(lookups)]
 
-    def _column(self, lookup: Lookup, number: int, count: int) -> LabelledColumn:
-        workspace, height = self.workspace, lookup.height
-        texts, labels = workspace.table(f"texts{number}"), workspace.table(f"labels{number}")
-        others = max(1, lookup.domain_rows - 1)
-        workspace.execute("relations/texts", target=texts, lookup=lookup.table, height=height)
+MOST_ITEMS = 1_000
+"""A text of more items is refused: each takes a statement."""
+
+
+@dataclass(frozen=True)
+class _ItemReader:
+    """Splits a column that holds several items.
+
+    Attributes:
+        workspace: where, with names of its own.
+        placed: the items.
+        parent: the table that has the column, read.
+    """
+
+    workspace: Workspace
+    placed: Placed
+    parent: Member
+
+    def member(self) -> Member:
+        """The items, a row for each that a row of the parent has, however often."""
+        workspace, item = self.workspace, self.placed.table
+        assert isinstance(item, ItemColumn)
+        workspace.report(f"splitting {self.placed.shown}", None)
+        rows = workspace.table("rows")
+        workspace.execute("relations/items_of_rows", target=rows, tables=self._pieces(item))
+        found = workspace.columns(rows)["q0"]
+        (count,) = workspace.row("release/count", table=rows, mark=None, unit=None)
+        types = {item.column: replace(found, name=item.column)}
+        return _coded(workspace, self.placed, self.parent, rows, types, int(count))
+
+    def _pieces(self, item: ItemColumn) -> list[Relation]:
+        """The first items of all texts, the second ones, and so on."""
+        workspace, tables = self.workspace, list[Relation]()
+        number = _split_columns(self.parent.placed).index(item.column)
+        rest = workspace.table("rest0")
         workspace.execute(
-            "relations/labels",
-            target=labels,
-            lookup=lookup.table,
-            texts=texts,
-            height=height,
-            others=others,
-            top_loss=1 if lookup.domain_rows > 1 else 0,
+            "relations/texts_of_items",
+            target=rest,
+            rows=self.parent.rows,
+            column=f"split{number}",
+            of_person=self.parent.parent is None,
         )
-        facts = workspace.row("relations/level_facts", labels=labels, height=height)
-        weight = lookup.quasi_identifier.weight
-        return LabelledColumn(
-            name=lookup.name,
-            number=number,
-            lookup=lookup,
-            labels=labels,
-            losses=[weight * float(value or 0) for value in facts[0::2]],
-            counts=[max(1, int(value or 1)) for value in facts[1::2]],
-        )
+        while workspace.size([rest]):
+            if len(tables) == MOST_ITEMS:
+                raise SpecError(
+                    f"{self.placed.shown}: a text holds more than {MOST_ITEMS:,} items; give a table of items instead"
+                )
+            pieces, after = workspace.table(f"pieces{len(tables)}"), workspace.table(f"rest{len(tables) + 1}")
+            workspace.execute("relations/first_items", target=pieces, rest=rest, split=item.split)
+            workspace.execute("relations/after_first_items", target=after, rest=rest, split=item.split)
+            workspace.drop(rest)
+            tables.append(pieces)
+            rest = after
+        return tables or [rest]
+
+
+def _coded(
+    workspace: Workspace,
+    placed: Placed,
+    parent: Member | None,
+    rows: Relation,
+    types: Mapping[str, Column],
+    count: int,
+) -> Member:
+    """A table whose rows were read, with lookup tables for its columns, and the numbers of its rows' labels."""
+    columns: list[LabelledColumn] = []
+    if placed.quasi_identifiers:
+        raw = workspace.table("raw")
+        workspace.execute("relations/raw", target=raw, rows=rows, width=len(placed.quasi_identifiers))
+        lookups = build_lookups(workspace, placed, dict(types), raw)
+        columns = [_column(workspace, lookup, number) for number, lookup in enumerate(lookups)]
+    coded = workspace.table("coded")
+    workspace.execute(
+        "relations/coded",
+        target=coded,
+        rows=rows,
+        is_child=parent is not None,
+        items=[column.item() for column in columns],
+    )
+    return Member(placed, parent, rows, coded, columns, types, count)
+
+
+def _column(workspace: Workspace, lookup: Lookup, number: int) -> LabelledColumn:
+    """A quasi-identifier with the numbers of its labels."""
+    height = lookup.height
+    texts, labels = workspace.table(f"texts{number}"), workspace.table(f"labels{number}")
+    others = max(1, lookup.domain_rows - 1)
+    workspace.execute("relations/texts", target=texts, lookup=lookup.table, height=height)
+    workspace.execute(
+        "relations/labels",
+        target=labels,
+        lookup=lookup.table,
+        texts=texts,
+        height=height,
+        others=others,
+        top_loss=1 if lookup.domain_rows > 1 else 0,
+    )
+    facts = workspace.row("relations/level_facts", labels=labels, height=height)
+    weight = lookup.quasi_identifier.weight
+    return LabelledColumn(
+        name=lookup.name,
+        number=number,
+        lookup=lookup,
+        labels=labels,
+        losses=[weight * float(value or 0) for value in facts[0::2]],
+        counts=[max(1, int(value or 1)) for value in facts[1::2]],
+    )
 
 
 def _rows(count: int) -> str:

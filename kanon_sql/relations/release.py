@@ -12,10 +12,10 @@ from kanon_sql.hierarchies import exact_value
 from kanon_sql.relations.local import States
 from kanon_sql.relations.members import Member
 from kanon_sql.release import staged
-from kanon_sql.spec import PERSON, KmAnonymity, RelationalSpec
+from kanon_sql.spec import PERSON, ItemColumn, KmAnonymity, RelationalSpec
 from kanon_sql.sql import Relation, Sql
 
-__all__ = ["Examined", "ReleasedTable", "Shared", "examined", "released_keys", "written_tables"]
+__all__ = ["Examined", "ReleasedTable", "Shared", "examined", "identifying", "released_keys", "written_tables"]
 
 _OWN = "own"
 
@@ -91,9 +91,27 @@ def released_keys(spec: RelationalSpec, name: str) -> tuple[str | None, str | No
     """
     if name == PERSON:
         return "_".join(spec.person.key), None
-    table = spec.tables[name]
+    table = spec.below[name]
+    if isinstance(table, ItemColumn):
+        above = spec.parent_of(table)
+        assert above is not None
+        return None, "_".join(above.key or ())
     refers = "_".join(table.refers_by)
-    return None if table.key is None or table.key == table.refers_by else "_".join(table.key), refers
+    return None if table.key is None or is_key_of_parent(spec, name) else "_".join(table.key), refers
+
+
+def is_key_of_parent(spec: RelationalSpec, name: str) -> bool:
+    """Whether a table's key is its reference to the parent, so that a row has at most one row here."""
+    table = spec.tables.get(name)
+    return table is not None and table.key == table.refers_by
+
+
+def identifying(spec: RelationalSpec, name: str) -> tuple[str, ...]:
+    """The columns that identify a released table's rows; none where nothing can refer to them."""
+    key, refers = released_keys(spec, name)
+    if key is None and refers is not None and is_key_of_parent(spec, name):
+        return (refers,)
+    return () if key is None else (key,)
 
 
 @contextmanager
@@ -111,7 +129,15 @@ def written_tables(
     new_keys = {}
     for number, (name, state) in enumerate(states.items()):
         new_keys[name] = workspace.table(f"new_keys{number}")
-        workspace.execute("relations/new_keys", target=new_keys[name], state=state)
+        parent = members[name].parent
+        if parent is not None and is_key_of_parent(spec, name):
+            coded = members[name].coded
+            above_keys = new_keys[parent.name]
+            workspace.execute(
+                "relations/keys_of_parent", target=new_keys[name], state=state, coded=coded, parent_keys=above_keys
+            )
+        else:
+            workspace.execute("relations/new_keys", target=new_keys[name], state=state)
     with ExitStack() as until_published:
         found = {}
         for number, (name, member) in enumerate(members.items()):
@@ -128,11 +154,11 @@ def written_tables(
                 parent_keys=None if above is None else new_keys[above],
                 outputs=outputs,
             )
-            key, refers = released_keys(spec, name)
+            _, refers = released_keys(spec, name)
             found[name] = ReleasedTable(
                 name,
                 target,
-                () if key is None else (key,),
+                identifying(spec, name),
                 () if refers is None else (refers,),
                 [column.name for column in member.columns],
                 above,

@@ -69,6 +69,11 @@ def _of_several(spec: RelationalSpec, given: Mapping[str, Any]) -> Iterator[tupl
         yield name, f"{_source(spec.source_of(name), table['table']) if table['table'] is not None else name}{above}"
         for column, hierarchy in table["quasi_identifiers"].items():
             yield "", f"{column}: {listed(hierarchy) or 'the value, or nothing'}"
+    for name, item in spec.items.items():
+        yield (
+            name,
+            f"items in {item.table}.{item.column}: {listed(item.hierarchy.redacted()) or 'the value, or nothing'}",
+        )
     yield "requirements", ", ".join(f"km_anonymity ({item.notation})" for item in spec.privacy)
     yield "suppression", _written(given["suppression"])
     yield "recoding", spec.method

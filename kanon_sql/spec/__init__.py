@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec.dimension import Dimension
     from kanon_sql.spec.masking import Masking, Noise, Pram
     from kanon_sql.spec.perturbation import PerturbSpec
-    from kanon_sql.spec.relational import PERSON, ChildTable, KmAnonymity, PersonTable, RelationalSpec
+    from kanon_sql.spec.relational import PERSON, ChildTable, ItemColumn, KmAnonymity, PersonTable, RelationalSpec
     from kanon_sql.spec.tabulation import TableSpec
 
 __all__ = [
@@ -99,6 +99,7 @@ __all__ = [
     "Fault",
     "Generalized",
     "Hierarchy",
+    "ItemColumn",
     "KAnonymityRequirement",
     "Keywords",
     "KmAnonymity",
@@ -173,7 +174,9 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("PERSON", "ChildTable", "KmAnonymity", "PersonTable", "RelationalSpec"), "relational"),
+    **dict.fromkeys(
+        ("PERSON", "ChildTable", "ItemColumn", "KmAnonymity", "PersonTable", "RelationalSpec"), "relational"
+    ),
     "CloakSpec": "cloaking",
     "Dimension": "dimension",
     "Masking": "masking",

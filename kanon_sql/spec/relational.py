@@ -10,10 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, chosen, fail, items, kind, quote, shaped, text
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, chosen, fail, kind, quote, shaped, text
 from kanon_sql.spec.checks import integer as whole_number
+from kanon_sql.spec.checks import items as list_of
 from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
-from kanon_sql.spec.fields import TABLE_NAME, ColumnNames, table_name
+from kanon_sql.spec.fields import TABLE_NAME, ColumnName, ColumnNames, table_name
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import format_table_name
@@ -21,7 +22,7 @@ from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import MaxShare, Source
 
-__all__ = ["PERSON", "ChildTable", "KmAnonymity", "PersonTable", "RelatedTable", "RelationalSpec"]
+__all__ = ["PERSON", "ChildTable", "ItemColumn", "KmAnonymity", "PersonTable", "RelatedTable", "RelationalSpec"]
 
 PERSON = "person"
 """What a table without ``parent`` hangs below: the table of persons."""
@@ -43,7 +44,7 @@ MOST_ITEMS = 3
 )
 def _key(value: object) -> tuple[str, ...]:
     found = (value,) if isinstance(value, str) else value
-    named = items("column names", text("a column name"), least=1)(found)
+    named = list_of("column names", text("a column name"), least=1)(found)
     if len({name.casefold() for name in named}) < len(named):
         fail("a column stands in the key twice; name each column once")
     return named
@@ -224,6 +225,80 @@ class ChildTable(RelatedTable):
         return {**super().to_dict(), "key": None if self.key is None else list(self.key), **refers}
 
 
+class ItemColumn(Part):
+    """A column that holds several items in one text: released as a table of its own, a row for each item.
+
+    Attributes:
+        table: the name of the table that has it; ``person`` by default.
+        column: the column.
+        split: what stands between two items.
+        hierarchy: of the items.
+    """
+
+    expected: ClassVar[str] = '{table: visits, column: codes, split: ";", hierarchy: {prefix: [3, 1]}}'
+
+    table: Annotated[str, checked(text("the name of a table"))] = Field(
+        default=PERSON, description="The table that has the column, by its name in this spec."
+    )
+    column: ColumnName = Field(description="The column of items.")
+    split: Annotated[str, checked(text("what stands between two items"))] = Field(
+        description="What stands between two items, such as ';'."
+    )
+    hierarchy: QuasiIdentifier = Field(
+        default_factory=lambda: QuasiIdentifier.model_validate({}), description="The hierarchy of the items."
+    )
+
+    @property
+    def above(self) -> str:
+        """The name of the parent; ``person`` for the table of persons."""
+        return self.table
+
+    @property
+    def quasi_identifiers(self) -> dict[str, QuasiIdentifier]:
+        """The items."""
+        return {self.column: self.hierarchy}
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    @property
+    def key(self) -> None:
+        """None: nothing refers to an item."""
+        return
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """None that are in its column."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this column."""
+        return {
+            "table": self.table,
+            "column": self.column,
+            "split": self.split,
+            "hierarchy": self.hierarchy.to_dict(),
+        }
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest: no labels."""
+        return {**self.to_dict(), "hierarchy": self.hierarchy.redacted()}
+
+
+def _item_columns(value: object) -> dict[str, ItemColumn]:
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of names to columns, such as {{codes: {ItemColumn.expected}}}, got {kind(value)}")
+    faults, found = Faults(), dict[str, ItemColumn]()
+    for name, item in value.items():
+        column = faults.attempt((name,), ItemColumn.model_validate, item)
+        if column is not None and faults.attempt((name,), text("a table name"), name) is not None:
+            found[name] = column
+    faults.finish()
+    return found
+
+
 def _children(value: object) -> dict[str, ChildTable]:
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of names to tables, such as {{visits: {ChildTable.expected}}}, got {kind(value)}")
@@ -352,6 +427,7 @@ class RelationalSpec(SpecDocument):
         kind: ``release``.
         person: the table of persons, of whom k are to share whatever is known of one.
         tables: the other tables, each below that of persons or below another one.
+        items: columns of these that hold several items, each released as a table of its own.
         privacy: the requirements.
         suppression: how much may be left out.
         recoding: ``local``, in which events are generalized within each class of persons; or ``full_domain``, one
@@ -390,7 +466,11 @@ class RelationalSpec(SpecDocument):
     tables: Annotated[dict[str, ChildTable], checked(_children)] = Field(
         default_factory=dict, description="The other tables, by the names that they are released under."
     )
-    privacy: Annotated[tuple[KmAnonymity, ...], checked(items("requirements", _requirement, least=1))] = Field(
+    items: Annotated[dict[str, ItemColumn], checked(_item_columns)] = Field(
+        default_factory=dict,
+        description="Columns that hold several items, by the names that their tables are released under.",
+    )
+    privacy: Annotated[tuple[KmAnonymity, ...], checked(list_of("requirements", _requirement, least=1))] = Field(
         description="The requirements, such as '- km_anonymity: {k: 5, m: 1}'.", min_length=1
     )
     suppression: PersonSuppression = Field(
@@ -409,12 +489,14 @@ class RelationalSpec(SpecDocument):
         if value is None:
             return
         yield from value._parent_faults()
-        if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.tables.values()):
+        yield from value._item_faults()
+        if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.below.values()):
             yield Fault(("person",), "expected at least one quasi-identifier in one of the tables, got none", True)
-        names = [value.person.released_as, *value.tables]
-        for name in value.tables:
+        names = [value.person.released_as, *value.tables, *value.items]
+        for name in (*value.tables, *value.items):
             if [other.casefold() for other in names].count(name.casefold()) > 1:
-                yield Fault(("tables", name), "another table is released under this name; choose another one", True)
+                where = ("tables" if name in value.tables else "items", name)
+                yield Fault(where, "another table is released under this name; choose another one", True)
         if value.method == "full_domain" and value.suppression.max_rows:
             why = "full_domain leaves out whole persons only; use max_persons, or recoding: local"
             yield Fault(("suppression", "max_rows"), why)
@@ -445,7 +527,23 @@ class RelationalSpec(SpecDocument):
                 why = f"missing 'key': the table {quote(name)} refers to it"
                 yield Fault(("tables", child.above), why, True)
 
-    def parent_of(self, child: ChildTable) -> PersonTable | ChildTable | None:
+    def _item_faults(self) -> Iterator[Fault]:
+        for name, item in self.items.items():
+            parent = self.person if item.table == PERSON else self.tables.get(item.table)
+            if parent is None:
+                known = ", ".join([PERSON, *self.tables])
+                yield Fault(("items", name, "table"), f"there is no table of this name here; expected one of {known}")
+                continue
+            if parent.key is None:
+                yield Fault(("tables", item.table), f"missing 'key': the items {quote(name)} refer to it", True)
+            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.keep)
+            if item.column.casefold() in {other.casefold() for other in others}:
+                why = "the column has another role in its table, and would be released twice; leave it out there"
+                yield Fault(("items", name, "column"), why)
+            if item.hierarchy.as_ != "text":
+                yield Fault(("items", name, "hierarchy", "as"), "items are released with labels as text")
+
+    def parent_of(self, child: ChildTable | ItemColumn) -> PersonTable | ChildTable | None:
         """The table above one; None where the spec has no such table."""
         return self.person if child.above == PERSON else self.tables.get(child.above)
 
@@ -470,6 +568,11 @@ class RelationalSpec(SpecDocument):
         return all(item.m in (0, 1) for item in self.privacy)
 
     @property
+    def below(self) -> dict[str, ChildTable | ItemColumn]:
+        """All that is released below persons, each after its parent: the tables, then the columns of items."""
+        return {**self.ordered, **self.items}
+
+    @property
     def k(self) -> int:
         """The largest k that is asked for."""
         return max(item.k for item in self.privacy)
@@ -481,16 +584,28 @@ class RelationalSpec(SpecDocument):
 
     def source_of(self, name: str) -> Source:
         """Where a table is, by its name in the spec."""
+        if name in self.items:
+            return self.source_of(self.items[name].table)
         table = self.person.table if name == PERSON else self.tables[name].table
         return Source(table=(name,)) if table is None else table
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
-        return {**self._shared(), "person": self.person.to_dict(), "tables": _each(self.tables, "to_dict")}
+        return {
+            **self._shared(),
+            "person": self.person.to_dict(),
+            "tables": _each(self.tables, "to_dict"),
+            "items": _each(self.items, "to_dict"),
+        }
 
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does for a manifest: no literals of SQL, no labels, no passwords."""
-        return {**self._shared(), "person": self.person.redacted(), "tables": _each(self.tables, "redacted")}
+        return {
+            **self._shared(),
+            "person": self.person.redacted(),
+            "tables": _each(self.tables, "redacted"),
+            "items": _each(self.items, "redacted"),
+        }
 
     def _shared(self) -> dict[str, Any]:
         release = self.release
@@ -499,6 +614,7 @@ class RelationalSpec(SpecDocument):
             "kind": self.kind,
             "person": None,
             "tables": None,
+            "items": None,
             "privacy": [item.to_dict() for item in self.privacy],
             "suppression": self.suppression.model_dump(mode="json"),
             "recoding": self.recoding,
@@ -529,5 +645,5 @@ class RelationalSpec(SpecDocument):
         }
 
 
-def _each(tables: Mapping[str, ChildTable], how: str) -> dict[str, Any]:
+def _each(tables: Mapping[str, ChildTable] | Mapping[str, ItemColumn], how: str) -> dict[str, Any]:
     return {name: getattr(table, how)() for name, table in tables.items()}

@@ -24,6 +24,7 @@ from kanon_sql.relations import (
     climbed,
     constant_states,
     examined,
+    identifying,
     members,
     outcomes,
     released_keys,
@@ -252,13 +253,13 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
 def _run(
     engine: Engine, spec: RelationalSpec, verb: Verb, timeout: float | None, report: Reporter | None
 ) -> RelationalResult:
-    judged = [spec.source_of(name).table for name in (PERSON, *spec.tables)]
+    judged = [spec.source_of(name).table for name in (PERSON, *spec.below)]
     publishes = verb == "anonymize"
     with running(engine, timeout, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
         with open_workspace(engine, "", report) as workspace:
             if publishes:
                 with engine.transaction():
-                    for name in (PERSON, *spec.tables):
+                    for name in (PERSON, *spec.below):
                         refuse_foreign_release(workspace, Placed(spec, name))
             result = _released(run, workspace, spec, verb)
             result = replace(result, notes=[*engine.read_notes, *result.notes])
@@ -421,9 +422,9 @@ def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpe
 def _notes(spec: RelationalSpec) -> list[str]:
     """What a passing verdict does not cover."""
     notes = []
-    if spec.tables:
+    if spec.below:
         notes.append("the keys release how many rows each person has; who knows that number may find a person by it")
-    kept = [f"{name}.{column}" for name in (PERSON, *spec.tables) for column in Placed(spec, name).table.keep]
+    kept = [f"{name}.{column}" for name in (PERSON, *spec.below) for column in Placed(spec, name).table.keep]
     if kept:
         notes.append(
             f"released as they are, and not counted: {', '.join(kept)}; who knows such a value of a person may find "
@@ -457,7 +458,7 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
         "run_id": workspace.run_id,
         "published_at": now(),
         "truthful": True,
-        "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.tables)},
+        "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.below)},
         "release_of_tables": result.summary(),
         "requirements": list(result.requirements),
         "spec": spec.redacted(),
@@ -515,7 +516,7 @@ def check_tables(
     """
     if spec.release is None:
         raise SpecError("release: missing; check looks for the released tables there: release: {schema: released}")
-    judged = [spec.released(name) for name in (PERSON, *spec.tables)]
+    judged = [spec.released(name) for name in (PERSON, *spec.below)]
     with running(engine, timeout, judges=judged) as run:
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
@@ -564,7 +565,7 @@ def _checked(seen: Examined) -> str:
 def _as_released(workspace: Workspace, spec: RelationalSpec) -> dict[str, ReleasedTable]:
     """The tables as they stand under the names of the release."""
     found = {}
-    for name in (PERSON, *spec.ordered):
+    for name in (PERSON, *spec.below):
         placed = Placed(spec, name)
         table = spec.released(name)
         with explained_if_missing(workspace.engine, table):
@@ -575,7 +576,7 @@ def _as_released(workspace: Workspace, spec: RelationalSpec) -> dict[str, Releas
         problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
         if problems:
             raise SpecError(problems)
-        above = None if name == PERSON else spec.tables[name].above
-        own = () if key is None else (key,)
+        above = None if name == PERSON else spec.below[name].above
+        own = identifying(spec, name)
         found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels, above)
     return found

@@ -251,6 +251,76 @@ def test_tables_that_are_anonymous_alone_are_not_together(subject: Subject, sex:
     assert kanon_sql.plan_tables(subject.connect(), spec).left_out == left_out
 
 
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
+def test_a_column_may_hold_the_items(name: str) -> None:
+    """The same baskets as texts, with blanks and an item that stands there twice."""
+    with subject_of(name) as subject:
+        texts = [(1, "a; b"), (2, "b;a;b"), (3, "a;c"), (4, "b;c;"), (5, "a"), (6, None)]
+        subject.table("buyers", {"id": "integer", "basket": "text"}, texts)
+        spec = RelationalSpec.from_dict(
+            {
+                "version": 1,
+                "person": {"table": "buyers", "key": "id"},
+                "items": {"baskets": {"column": "basket", "split": ";", "hierarchy": {"maximum_level": 0}}},
+                "privacy": [{"km_anonymity": {"k": 2, "m": 2}}],
+                "suppression": {"max_persons": 0.4},
+            }
+        )
+        result = kanon_sql.plan_tables(subject.connect(), spec)
+        assert result.passed
+        assert result.left_out == 2
+        assert (result.tables["baskets"]["rows"], result.tables["baskets"]["released"]) == (9, 5)
+
+
+def test_items_are_released_as_a_table(subject: Subject) -> None:
+    subject.table("buyers", {"id": "integer", "basket": "text"}, [(7, "a1,b1"), (8, "a2,b1"), (9, "a1")])
+    subject.execute("CREATE SCHEMA released")
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "buyers", "key": "id"},
+            "items": {"baskets": {"column": "basket", "split": ",", "hierarchy": {"prefix": [1]}}},
+            "privacy": [{"km_anonymity": {"k": 2, "m": 1}}],
+            "suppression": {"max_rows": 0.5},
+            "release": {"schema": "released"},
+        }
+    )
+    result = kanon_sql.anonymize_tables(subject.connect(), spec)
+    assert result.passed, result.message
+    assert sorted(row[0] for row in subject.fetch("SELECT id FROM released.buyers")) == [1, 2, 3]
+    found = subject.fetch("SELECT id, basket FROM released.baskets")
+    # a2 climbs to a*, which nobody else has; then it goes, or to *, with which it is alone as well.
+    assert sorted(label for _, label in found) == ["a1", "a1", "b1", "b1"]
+    assert kanon_sql.check_tables(subject.connect(), spec).passed
+
+
+def test_a_table_that_has_the_key_of_its_parent(subject: Subject) -> None:
+    """One row for each person at most, and visits below it: they join by the person's new key."""
+    subject.table("people", {"id": "integer"}, [(number,) for number in range(6)])
+    subject.table("files", {"id": "integer", "clinic": "text"}, [(number, "x") for number in range(6)])
+    subject.table("notes", {"file": "integer", "kind": "text"}, [(number, "ab"[number % 2]) for number in range(6)])
+    subject.execute("CREATE SCHEMA released")
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "people", "key": "id"},
+            "tables": {
+                "files": {"key": "id", "person": "id", "quasi_identifiers": {"clinic": {}}},
+                "notes": {"parent": "files", "by": "file", "quasi_identifiers": {"kind": {}}},
+            },
+            "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+            "release": {"schema": "released"},
+        }
+    )
+    assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+    joined = subject.fetch(
+        "SELECT COUNT(*) FROM released.people p JOIN released.files f ON p.id = f.id "
+        "JOIN released.notes n ON f.id = n.file"
+    )
+    assert joined == [(6,)]
+    assert kanon_sql.check_tables(subject.connect(), spec).passed
+
+
 # --- What is released ----------------------------------------------------------------------
 
 
@@ -337,6 +407,9 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
         ({"recoding": "local", "privacy": [{"km_anonymity": {"k": 2, "m": 2}}]}, "use full_domain"),
         ({"privacy": [{"km_anonymity": {"k": 2, "m": 4}}]}, "from 0 to 3"),
         ({"source": "people"}, "several tables are named under"),
+        ({"items": {"i": {"table": "nosuch", "column": "c", "split": ";"}}}, "there is no table of this name here"),
+        ({"items": {"i": {"column": "age", "split": ";"}}}, "the column has another role"),
+        ({"items": {"i": {"column": "c"}}}, "missing 'split'"),
     ],
 )  # fmt: skip
 def test_specs_that_cannot_be(changed: dict[str, Any], message: str) -> None:
