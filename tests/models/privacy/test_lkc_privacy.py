@@ -243,7 +243,7 @@ def test_what_no_spec_may_ask(asked: dict[str, Any], more: dict[str, Any], reaso
 
 def test_a_value_to_protect_that_occurs_nowhere_is_refused(database: Database) -> None:
     database.table("people", TYPES, ROWS)
-    with pytest.raises(SpecError, match="1 of the values to protect of 's' occur nowhere"):
+    with pytest.raises(SpecError, match="1 of the values to protect of 's' do not occur"):
         kanon_sql.check(database.engine, spec_of(lkc(2, 2, 0.5, values=["flue"])), "people")
 
 

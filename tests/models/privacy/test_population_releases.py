@@ -175,7 +175,7 @@ def test_what_cannot_be_checked_is_said() -> None:
         engine = kanon_sql.connect(connection)
         for result in (kanon_sql.check(engine, spec, "people"), kanon_sql.anonymize(engine, spec)):
             assert result.passed
-            assert any("people is believed" in note for note in result.notes)
+            assert any("people is taken to be the population" in note for note in result.notes)
 
 
 # --- beside other requirements ------------------------------------------------------------------

@@ -200,7 +200,7 @@ def test_by_hand(database: Database) -> None:
     def check(**asked: Any) -> dict[str, Any]:
         spec = spec_of(["q"], [{"risk": {"population": "census", **asked}}], sensitive=[])
         result = kanon_sql.check(database.engine, spec, "people")
-        assert any("census is believed" in note for note in result.notes)
+        assert any("census is taken to be the population" in note for note in result.notes)
         (found,) = result.achieved.values()
         return dict(found)
 

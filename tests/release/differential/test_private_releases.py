@@ -248,7 +248,7 @@ def test_a_run_that_fails_after_the_draw_spends(database: Database, monkeypatch:
     def fails(*_: Any, **__: Any) -> None:
         raise UnsupportedError("stopped here")
 
-    monkeypatch.setattr(private, "written_release", fails)
+    monkeypatch.setattr(private, "staged_release", fails)
     with pytest.raises(UnsupportedError, match="stopped here"):
         kanon_sql.anonymize(database.engine, asked("r1"))
     assert [entry["release"] for entry in entries(database)] == [["r1"]]
