@@ -306,9 +306,9 @@ def publish_together(workspace: Workspace, tables: Sequence[tuple[Origin, Relati
         workspace.create_shared("release/manifest/create", table)
     with workspace.engine.transaction():
         workspace.hold(*manifests)
-        for spec, written, manifest in tables:
+        for number, (spec, written, manifest) in enumerate(tables):
             release = _named(spec)
-            mark_as_published(workspace, written)
+            mark_as_published(workspace, written, number)
             if _replaced(workspace, spec, written, None) is not None:
                 workspace.execute("engines/scratch/drop", target=Relation(release))
             _rename(workspace, written.parts, release[-1])
@@ -342,14 +342,15 @@ def _open(workspace: Workspace, release: tuple[str, ...]) -> None:
         workspace.run(Statement("release/rights", "; ".join(rights), quoted=workspace.dialect.quoted))
 
 
-def mark_as_published(workspace: Workspace, written: Relation) -> None:
+def mark_as_published(workspace: Workspace, written: Relation, number: int = 0) -> None:
     """Let the table say whose it is, now that it is verified.
 
     Raises:
         DatabaseError: it cannot, so that no later run would know it again.
     """
     dialect = workspace.dialect
-    sql = dialect.mark(written.parts, workspace.run_id)
+    # Where an index is the mark, those of one run need names of their own; what follows the id is not read.
+    sql = dialect.mark(written.parts, f"{workspace.run_id} {number}" if number else workspace.run_id)
     try:
         workspace.run(Statement("release/mark", sql, quoted=dialect.quoted))
     except DatabaseError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import duckdb
@@ -446,6 +447,65 @@ def test_nothing_is_published_where_a_table_is_in_the_way(subject: Subject) -> N
     with pytest.raises(SpecError, match="did not publish"):
         kanon_sql.anonymize_tables(subject.connect(), basket_spec(2, 1, release={"schema": "released"}))
     assert subject.fetch("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'buyers'") == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in PUBLISHING[1:])])
+def test_a_failure_while_publishing_leaves_all_old_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At whatever statement of publishing: both tables are those of before, or both are new."""
+    with subject_of(name) as subject:
+        baskets(subject, [(1, "a"), (2, "a")], 2)
+        schema = "main" if name == "sqlite" else "released"
+        if name != "sqlite":
+            subject.execute("CREATE SCHEMA released")
+        spec = RelationalSpec.from_dict(
+            {
+                **basket_spec(2, 1).to_dict(),
+                "person": {"table": "buyers", "name": "r_buyers", "key": "id"},
+                "tables": {
+                    "r_items": {
+                        "table": "items",
+                        "person": "buyer",
+                        "quasi_identifiers": {"item": {"maximum_level": 0}},
+                    }
+                },
+                "release": {"schema": schema},
+            }
+        )
+        assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+        subject.execute("INSERT INTO buyers VALUES (3), (4)")
+        subject.execute("INSERT INTO items VALUES (3, 'a'), (4, 'a')")
+
+        def counts() -> tuple[int, int]:
+            found = [subject.fetch(f"SELECT COUNT(*) FROM {schema}.{table}") for table in ("r_buyers", "r_items")]
+            return found[0][0][0], found[1][0][0]
+
+        seen, failing = set(), 0
+        while counts() != (4, 4) and failing < 40:
+            failing += 1
+            engine = subject.connect()
+            monkeypatch.setattr(type(engine), "execute", cut_at(failing, type(engine).execute))
+            with contextlib.suppress(KeyboardInterrupt):
+                kanon_sql.anonymize_tables(engine, spec)
+            monkeypatch.undo()
+            engine.close()
+            assert counts() in ((2, 2), (4, 4)), failing
+            seen.add(counts())
+        assert seen == {(2, 2), (4, 4)}
+        assert failing > 4
+
+
+def cut_at(failing: int, execute: Callable[..., None]) -> Callable[..., None]:
+    """Ctrl-C in the place of a statement of publishing, counted from the first mark."""
+    count = 0
+
+    def cut(self: Any, statement: Any) -> None:
+        nonlocal count
+        count += count > 0 or statement.name == "release/mark"
+        if count == failing:
+            raise KeyboardInterrupt
+        execute(self, statement)
+
+    return cut
 
 
 def test_check_finds_what_others_released(subject: Subject) -> None:
