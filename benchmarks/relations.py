@@ -1,0 +1,140 @@
+"""Several tables released together: how long, beside one GROUP BY and one copy of each table, and what is lost.
+
+    python benchmarks/relations.py                              # 200,000 persons, recoding local, k = 5, m = 1
+    python benchmarks/relations.py --persons 1000000 --json relations.json
+    python benchmarks/relations.py --persons 20000 --recoding full_domain --m 2
+
+Persons, their visits and what was prescribed at these are drawn by DuckDB with fixed hashes, in a file, events
+independently of each other, which is the hardest case. The limit is measured in the same run, on the same tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from adult import THREADS, machine
+
+import kanon_sql
+
+TABLES = {
+    "persons": """
+        SELECT
+            i AS person_id,
+            18 + CAST((hash(i * 7 + 3) % 90) * (hash(i * 11 + 1) % 80) / 100 AS INTEGER) AS age,
+            CASE WHEN hash(i + 5) % 100 < 51 THEN 'F' ELSE 'M' END AS sex,
+            CAST(94000 + floor(pow((hash(i * 17) % 100000) / 1e5, 2) * 600) AS INTEGER) AS zip
+        FROM range({persons}) AS t(i)
+    """,
+    "visits": """
+        SELECT
+            person_id * 16 + j AS visit_id,
+            person_id,
+            DATE '2025-01-01' + CAST(hash(person_id * 29 + j * 5) % 365 AS INTEGER) AS day,
+            CAST(floor(pow((hash(person_id * 103 + j * 19) % 100000) / 1e5, 2) * 12) AS INTEGER) AS ward
+        FROM persons, range(12) AS r(j)
+        WHERE j <= floor(-ln(((hash(person_id * 13 + 7) % 9999) + 1) / 1e4) * 1.5)
+    """,
+    "prescriptions": """
+        SELECT
+            visit_id + 1 AS prescription_id,
+            visit_id,
+            chr(CAST(65 + drug // 100 AS INTEGER)) || lpad(CAST(drug % 100 AS VARCHAR), 2, '0') AS drug
+        FROM (
+            SELECT visit_id, CAST(floor(pow((hash(visit_id * 31 + 1) % 100000) / 1e5, 3) * 800) AS INTEGER) AS drug
+            FROM visits
+            WHERE hash(visit_id * 3) % 10 < 6
+        )
+    """,
+}
+
+GROUPS = {"persons": "age, sex, zip", "visits": "day, ward", "prescriptions": "drug"}
+
+
+def specification(options: argparse.Namespace) -> dict[str, Any]:
+    rows = {"max_rows": 0.01} if options.recoding == "local" else {}
+    return {
+        "version": 1,
+        "person": {
+            "table": "persons",
+            "key": "person_id",
+            "quasi_identifiers": {"age": {"intervals": [5, 10, 20]}, "sex": {}, "zip": {"prefix": [4, 3, 2]}},
+        },
+        "tables": {
+            "visits": {
+                "key": "visit_id",
+                "person": "person_id",
+                "quasi_identifiers": {"day": {"dates": ["month", "quarter"]}, "ward": {"intervals": [4]}},
+            },
+            "prescriptions": {
+                "key": "prescription_id",
+                "parent": "visits",
+                "by": "visit_id",
+                "quasi_identifiers": {"drug": {"prefix": [2, 1]}},
+            },
+        },
+        "privacy": [{"km_anonymity": {"k": options.k, "m": options.m}}],
+        "suppression": {"max_persons": 0.05, **rows},
+        "recoding": options.recoding,
+        "release": {"schema": "released"},
+    }
+
+
+def limit(connection: duckdb.DuckDBPyConnection) -> float:
+    """Seconds of one GROUP BY and one copy of each table."""
+    started = time.perf_counter()
+    for table, columns in GROUPS.items():
+        connection.sql(f"SELECT {columns}, COUNT(*) FROM {table} GROUP BY ALL").fetchall()
+        connection.execute(f"CREATE OR REPLACE TABLE copied AS SELECT * FROM {table}")
+    connection.execute("DROP TABLE copied")
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--persons", type=int, default=200_000)
+    parser.add_argument("--recoding", choices=["local", "full_domain"], default="local")
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--m", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=3, help="runs, of which the median counts")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        connection = duckdb.connect(str(Path(directory) / "clinic.duckdb"), config={"threads": THREADS})
+        for name, query in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} AS {query.format(persons=options.persons)}")
+        connection.execute("CREATE SCHEMA released")
+        limits = sorted(limit(connection) for _ in range(options.runs))
+        engine = kanon_sql.connect(connection)
+        spec = kanon_sql.RelationalSpec.from_dict(specification(options))
+        results = [kanon_sql.anonymize_tables(engine, spec) for _ in range(options.runs)]
+    seconds = sorted(result.cost.seconds for result in results)
+    middle = options.runs // 2
+    found = {
+        "machine": machine(),
+        "persons": options.persons,
+        "verdict": results[0].verdict,
+        "seconds": seconds[middle],
+        "limit": round(limits[middle], 3),
+        "times": round(seconds[middle] / limits[middle], 1),
+        "statements": results[0].cost.statements,
+        "nodes_asked": results[0].nodes_asked,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "tables": {
+            name: {"rows": item["rows"], "released": item["released"], "loss": item["loss"]}
+            for name, item in results[0].tables.items()
+        },
+    }
+    print(json.dumps(found, indent=2))
+    if options.json is not None:
+        options.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
