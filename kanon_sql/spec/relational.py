@@ -490,6 +490,7 @@ class RelationalSpec(SpecDocument):
             return
         yield from value._parent_faults()
         yield from value._item_faults()
+        yield from value._key_faults()
         if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.below.values()):
             yield Fault(("person",), "expected at least one quasi-identifier in one of the tables, got none", True)
         names = [value.person.released_as, *value.tables, *value.items]
@@ -526,6 +527,18 @@ class RelationalSpec(SpecDocument):
             if child.above in self.tables and self.tables[child.above].key is None:
                 why = f"missing 'key': the table {quote(name)} refers to it"
                 yield Fault(("tables", child.above), why, True)
+
+    def _key_faults(self) -> Iterator[Fault]:
+        """A key of several columns is released as one, whose name joins theirs."""
+        tables: dict[str, PersonTable | ChildTable] = {PERSON: self.person, **self.tables}
+        for name, table in tables.items():
+            refers = table.refers_by if isinstance(table, ChildTable) else ()
+            others = {other.casefold() for other in (*table.quasi_identifiers, *table.keep)}
+            for key in dict.fromkeys((table.key or (), refers)):
+                if "_".join(key).casefold() in others:
+                    where: tuple[str | int, ...] = (PERSON,) if name == PERSON else ("tables", name)
+                    why = f"the new key would be called {quote('_'.join(key))}, like another column; rename that one"
+                    yield Fault(where, why, True)
 
     def _item_faults(self) -> Iterator[Fault]:
         for name, item in self.items.items():

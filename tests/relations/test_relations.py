@@ -408,6 +408,7 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
         ({"recoding": "local", "privacy": [{"km_anonymity": {"k": 2, "m": 2}}]}, "use full_domain"),
         ({"privacy": [{"km_anonymity": {"k": 2, "m": 4}}]}, "from 0 to 3"),
         ({"source": "people"}, "several tables are named under"),
+        ({"person": {"table": "t", "key": ["a", "b"], "keep": ["a_b"]}}, "the new key would be called 'a_b'"),
         ({"items": {"i": {"table": "nosuch", "column": "c", "split": ";"}}}, "there is no table of this name here"),
         ({"items": {"i": {"column": "age", "split": ";"}}}, "the column has another role"),
         ({"items": {"i": {"column": "c"}}}, "missing 'split'"),
