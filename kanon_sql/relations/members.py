@@ -261,6 +261,12 @@ class _Reader:
         if problems:
             raise SpecError(problems)
         refuse_several_texts(types, list(table.own_keys), "a key")
+        for name in _split_columns(self.placed):
+            if types[name].kind != "text":
+                raise SpecError(
+                    f"{self.placed.shown}: {name!r} is {types[name].type}, and items are split from text; join them in "
+                    "a query, such as array_to_string(codes, ';')"
+                )
         if self.parent is None:
             return
         for own, other in zip(self._refers, self.parent.placed.table.key or (), strict=True):

@@ -17,7 +17,7 @@ from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, ColumnNames, table_name
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.kinds import in_kind, only_kind
-from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import MaxShare, Source
@@ -292,6 +292,9 @@ def _item_columns(value: object) -> dict[str, ItemColumn]:
         fail(f"expected a mapping of names to columns, such as {{codes: {ItemColumn.expected}}}, got {kind(value)}")
     faults, found = Faults(), dict[str, ItemColumn]()
     for name, item in value.items():
+        if str(name).casefold() == PERSON:
+            faults.add((name,), f"{quote(str(name))} stands for the table of persons; choose another name", at_key=True)
+            continue
         column = faults.attempt((name,), ItemColumn.model_validate, item)
         if column is not None and faults.attempt((name,), text("a table name"), name) is not None:
             found[name] = column
@@ -529,16 +532,49 @@ class RelationalSpec(SpecDocument):
                 yield Fault(("tables", child.above), why, True)
 
     def _key_faults(self) -> Iterator[Fault]:
-        """A key of several columns is released as one, whose name joins theirs."""
-        tables: dict[str, PersonTable | ChildTable] = {PERSON: self.person, **self.tables}
-        for name, table in tables.items():
-            refers = table.refers_by if isinstance(table, ChildTable) else ()
-            others = {other.casefold() for other in (*table.quasi_identifiers, *table.keep)}
-            for key in dict.fromkeys((table.key or (), refers)):
-                if "_".join(key).casefold() in others:
-                    where: tuple[str | int, ...] = (PERSON,) if name == PERSON else ("tables", name)
-                    why = f"the new key would be called {quote('_'.join(key))}, like another column; rename that one"
-                    yield Fault(where, why, True)
+        """Columns of one name, old keys that are kept, and releases in the place of a source."""
+        sources = {
+            folded(source.table): name for name in (PERSON, *self.tables) if (source := self.source_of(name)).table
+        }
+        for name in (PERSON, *self.tables, *self.items):
+            where: tuple[str | int, ...] = (PERSON,)
+            if name != PERSON:
+                where = ("items" if name in self.items else "tables", name)
+            columns = [column.casefold() for column in self._released_columns(name)]
+            if doubled := sorted({column for column in columns if columns.count(column) > 1}):
+                why = f"two columns of the released table would be called {quote(doubled[0])}; rename one in a query"
+                yield Fault(where, f"{why}. A key of several columns becomes one, whose name joins theirs", True)
+            yield from self._old_keys(name, where)
+            if self.release is not None and folded(self.released(name)) in sources:
+                yield Fault(
+                    where, "the released table has the name of a source table; release into another schema", True
+                )
+
+    def _released_columns(self, name: str) -> list[str]:
+        """The columns of a released table: keys, then the others."""
+        if name in self.items:
+            above = self.parent_of(self.items[name])
+            return ["_".join((above and above.key) or ()), self.items[name].column]
+        table: PersonTable | ChildTable = self.person if name == PERSON else self.tables[name]
+        refers = table.refers_by if isinstance(table, ChildTable) else ()
+        keys = ["_".join(key) for key in dict.fromkeys((table.key or (), refers)) if key]
+        return [*keys, *table.quasi_identifiers, *table.keep]
+
+    def _old_keys(self, name: str, where: tuple[str | int, ...]) -> Iterator[Fault]:
+        """Columns that are released as they are, and called like the key of a table above."""
+        if name == PERSON or name in self.items:
+            return
+        keys: set[str] = set()
+        above = self.parent_of(self.tables[name])
+        for _ in range(1 + len(self.tables)):
+            if above is None:
+                break
+            keys |= {column.casefold() for column in above.key or ()}
+            above = self.parent_of(above) if isinstance(above, ChildTable) else None
+        for position, column in enumerate(self.tables[name].keep):
+            if column.casefold() in keys:
+                why = "this is the name of a key of a table above, which the new keys are to replace; leave it out"
+                yield Fault((*where, "keep", position), why)
 
     def _item_faults(self) -> Iterator[Fault]:
         for name, item in self.items.items():

@@ -144,12 +144,12 @@ def test_a_ledger_of_two_releases(clinic: Database) -> None:
     for change in altered:
         clinic.connection.execute("CREATE OR REPLACE TABLE before AS SELECT * FROM first")
         clinic.connection.execute(f"UPDATE first {change}")
-        assert "no longer gives first" in kanon_sql.anonymize(clinic.engine, third).message
+        assert "first can no longer be derived from the source" in kanon_sql.anonymize(clinic.engine, third).message
         clinic.connection.execute("DELETE FROM first; INSERT INTO first SELECT * FROM before")
     assert kanon_sql.anonymize(clinic.engine, third).passed
     clinic.connection.execute("ALTER TABLE first ADD COLUMN age_extra INTEGER")
     fourth = clinic_spec(ledger="ledger", release="fourth")
-    assert "no longer gives first" in kanon_sql.anonymize(clinic.engine, fourth).message
+    assert "first can no longer be derived from the source" in kanon_sql.anonymize(clinic.engine, fourth).message
 
 
 @pytest.mark.slow

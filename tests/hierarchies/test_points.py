@@ -337,7 +337,7 @@ def test_earlier_releases_are_compared_where_their_cells_are_the_same(database: 
     asked: dict[str, Any] = {"ledger": "ledger", "search": None}
     assert kanon_sql.anonymize(database.engine, spec_of(**asked, release="first")).passed
     assert kanon_sql.anonymize(database.engine, spec_of(**asked, release="second")).passed
-    with pytest.raises(SpecError, match="the hierarchy of place in first is not known any more"):
+    with pytest.raises(SpecError, match="the ledger does not hold the hierarchy of place in first"):
         kanon_sql.anonymize(database.engine, spec_of({"depths": [2, 1]}, **asked, release="third"))
 
 

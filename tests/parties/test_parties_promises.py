@@ -287,7 +287,7 @@ def test_rows_that_vanish_between_the_passes_stop_the_run(
         connections[0].execute("DELETE FROM people WHERE id = 'key00'")
         return written(workspace, choice)
 
-    with patch.object(horizontal, "written_release", loses_rows), pytest.raises(VerificationError):
+    with patch.object(horizontal, "staged_release", loses_rows), pytest.raises(VerificationError):
         kanon_sql.anonymize_parties(engines, spec())
 
 

@@ -273,6 +273,20 @@ def test_a_column_may_hold_the_items(name: str) -> None:
         assert (result.tables["baskets"]["rows"], result.tables["baskets"]["released"]) == (9, 5)
 
 
+def test_a_list_is_no_text_of_items(subject: Subject) -> None:
+    subject.execute("CREATE TABLE buyers AS SELECT 1 AS id, ['a', 'b'] AS basket")
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "buyers", "key": "id"},
+            "items": {"baskets": {"column": "basket", "split": ","}},
+            "privacy": [{"km_anonymity": {"k": 1, "m": 1}}],
+        }
+    )
+    with pytest.raises(SpecError, match="items are split from text"):
+        kanon_sql.plan_tables(subject.connect(), spec)
+
+
 def test_items_are_released_as_a_table(subject: Subject) -> None:
     subject.table("buyers", {"id": "integer", "basket": "text"}, [(7, "a1,b1"), (8, "a2,b1"), (9, "a1")])
     subject.execute("CREATE SCHEMA released")
@@ -408,7 +422,15 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
         ({"recoding": "local", "privacy": [{"km_anonymity": {"k": 2, "m": 2}}]}, "use full_domain"),
         ({"privacy": [{"km_anonymity": {"k": 2, "m": 4}}]}, "from 0 to 3"),
         ({"source": "people"}, "several tables are named under"),
-        ({"person": {"table": "t", "key": ["a", "b"], "keep": ["a_b"]}}, "the new key would be called 'a_b'"),
+        ({"person": {"table": "t", "key": ["a", "b"], "keep": ["a_b"]}}, "would be called 'a_b'"),
+        ({"person": {"table": "t", "key": ["a_b", "c"], "quasi_identifiers": {"q": {}}},
+          "tables": {"v": {"key": ["a", "b_c"], "person": ["a_b", "c"]}}}, "would be called 'a_b_c'"),
+        ({"person": {"table": "t", "key": ["a", "b"]}, "items": {"i": {"column": "a_b", "split": ";"}}},
+         "would be called 'a_b'"),
+        ({"items": {"person": {"column": "c", "split": ";"}}}, "stands for the table of persons"),
+        ({"tables": {"v": {"person": "p", "keep": ["ID"]}}}, "a key of a table above"),
+        ({"tables": {"v": {"table": "r.people", "person": "p"}}, "release": {"schema": "r"}},
+         "has the name of a source table"),
         ({"items": {"i": {"table": "nosuch", "column": "c", "split": ";"}}}, "there is no table of this name here"),
         ({"items": {"i": {"column": "age", "split": ";"}}}, "the column has another role"),
         ({"items": {"i": {"column": "c"}}}, "missing 'split'"),
