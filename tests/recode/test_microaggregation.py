@@ -446,7 +446,7 @@ def test_attacks_that_look_labels_up_are_left_out(people: Database) -> None:
     for name in ("linking", "complementary", "composition", "unsorted", "consistency"):
         assert found.left_out[name] == why
     assert {attack.name for attack in found.attacks} == {"homogeneity", "background", "skewness"}
-    with pytest.raises(UnsupportedError, match="attack downcoding: the numbers of x, y are those of a class"):
+    with pytest.raises(UnsupportedError, match="attack downcoding: the numbers of x, y are aggregates of a class"):
         kanon_sql.audit(people.engine, asked, attacks=["downcoding"])
 
 

@@ -448,7 +448,7 @@ def test_other_verbs_and_reports_know_it(records: Database) -> None:
     assert kanon_sql.check(records.engine, spec).passed
     assert kanon_sql.audit(records.engine, spec, "people_release", attacks=["consistency"]).passed
     assert "Subtree recoding: a value has one label for all rows" in kanon_sql.html_report(result)
-    assert "7 classes made in 11 rounds; a cell has lost" in recoding_in_words(result.recoding)
+    assert "7 classes made in 11 rounds; cells lose" in recoding_in_words(result.recoding)
     others = ["full_domain", "subtree", {"method": "subtree", "variant": "bottom_up", "classify": "class"}]
     runs = kanon_sql.compare(records.engine, {"records": spec}, recodings=others).runs
     assert [run.recoding for run in runs] == ["full_domain", "subtree:top_down", "subtree:bottom_up:classify=class"]
