@@ -49,7 +49,7 @@ def test_releases_that_share_no_form_are_not_called_safe(database: Database) -> 
     result = audit(database.engine, small_spec(), earlier=["old"])
     for name in ("complementary", "composition"):
         assert name not in {attack.name for attack in result.attacks}
-        assert result.left_out[name].startswith("no person of the source has the same compatible quasi-identifiers")
+        assert result.left_out[name].startswith("no person of the source ")
         with pytest.raises(UnsupportedError, match=f"attack {name}: no person of the source"):
             audit(database.engine, small_spec(), earlier=["old"], attacks=[name])
     for table in ("old", "r"):  # nobody to be found is another matter
