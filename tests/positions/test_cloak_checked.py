@@ -119,7 +119,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert kanon_sql.cloak(database.engine, spec, check=True).passed
     database._connection.execute("DELETE FROM cloaked WHERE n = (SELECT MIN(n) FROM cloaked)")
     found = kanon_sql.cloak(database.engine, spec, check=True)
-    assert found.message.startswith("cloaked: 1 labels do not have the rows than the source and the spec imply")
+    assert found.message.startswith("cloaked: 1 labels do not have the rows that the source and the spec imply")
 
 
 @pytest.mark.sampled(12)
