@@ -54,8 +54,8 @@ def constant_states(
         persons: who stays; a scratch table with ``person``.
     """
     found = {}
-    for number, (name, node) in enumerate(nodes.items()):
-        found[name] = workspace.table(f"constant{number}")
+    for name, node in nodes.items():
+        found[name] = workspace.table(f"constant{list(members).index(name)}")
         workspace.execute(
             "relations/state",
             target=found[name],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Row, Workspace
 from kanon_sql.errors import VerificationError
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms, shown_keys
 from kanon_sql.relations.local import States
 from kanon_sql.relations.members import Member
 from kanon_sql.release import staged
@@ -199,8 +199,11 @@ def examined(
 
     Raises:
         VerificationError: keys are not unique, or rows refer to no row.
+        UnsupportedError: this engine could not compare some values exactly.
     """
     types = {name: workspace.columns(item.table) for name, item in tables.items()}
+    for name, item in tables.items():
+        _refuse_inexact(workspace, item, types[name])
     persons = workspace.table("examined_persons")
     root = tables[PERSON]
     keys = [exact_value(types[PERSON][name], _OWN) for name in root.key]
@@ -247,8 +250,15 @@ def examined(
     )
 
 
+def _refuse_inexact(workspace: Workspace, item: ReleasedTable, types: Mapping[str, Column]) -> None:
+    """Refuse values that this engine could not compare exactly: different ones would be counted as one."""
+    used = {name: types[name] for name in dict.fromkeys((*item.key, *item.refers, *item.labels))}
+    refuse_mixed_forms(workspace, item.table, used)
+    refuse_blank_ends(workspace, item.table, exact_texts(list(used.values()), "checked"), item.name)
+
+
 def _labels(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:
-    return [exact_value(types[name], _OWN) for name in item.labels]
+    return shown_keys([types[name] for name in item.labels], _OWN)
 
 
 def _refuse_repeated(workspace: Workspace, table: Relation, name: str, key_columns: int) -> None:

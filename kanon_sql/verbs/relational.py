@@ -281,8 +281,8 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         recoding=spec.method,
         persons=found[PERSON].count,
         left_out=left_out,
-        classes=0,
-        fewest=None,
+        classes=made.classes,
+        fewest=made.fewest,
         tables=_tables(spec, counted, published=False),
         requirements=(),
         nodes_asked=made.asked,
@@ -313,12 +313,16 @@ class _RecodedTables:
     Attributes:
         states: the rows that stay, with their levels.
         left_out: persons who do not stay.
+        classes: classes of the persons who stay.
+        fewest: the fewest persons of one; None without persons.
         rows_left_out: rows of persons who stay, and which do not.
         asked: nodes that were evaluated; None without a search.
     """
 
     states: States
     left_out: int
+    classes: int
+    fewest: int | None
     rows_left_out: int = 0
     asked: int | None = None
 
@@ -329,20 +333,26 @@ def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Mem
         best = best_node(workspace, spec, found)
         if best.nodes is None or best.persons is None:
             return None
-        return _RecodedTables(
-            constant_states(workspace, found, best.nodes, best.persons), best.left_out, asked=best.asked
-        )
-    classes = chosen_classes(workspace, spec, found)
-    if classes is None:
+        states = constant_states(workspace, found, best.nodes, best.persons)
+        return _RecodedTables(states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked)
+    chosen = chosen_classes(workspace, spec, found)
+    if chosen is None:
         return None
-    if len(found) == 1 or all(item.m == 0 for item in spec.privacy):
-        lowest = {name: [column.lowest for column in item.columns] for name, item in found.items()}
-        nodes = {**lowest, PERSON: classes.node}
-        return _RecodedTables(constant_states(workspace, found, nodes, classes.table), classes.left_out)
+    sizes = _class_sizes(workspace, chosen.table)
+    lowest = {name: [column.lowest for column in item.columns] for name, item in found.items() if name != PERSON}
+    own = constant_states(workspace, found, {PERSON: chosen.node}, chosen.table)
+    if not lowest or all(item.m == 0 for item in spec.privacy):
+        events = constant_states(workspace, found, lowest, chosen.table)
+        return _RecodedTables({**own, **events}, chosen.left_out, *sizes)
     k = max(item.k for item in spec.privacy if item.m != 0)
-    own = constant_states(workspace, found, {PERSON: classes.node}, classes.table)
-    states, rows_left_out = climbed(workspace, found, classes, k)
-    return _RecodedTables({**own, **states}, classes.left_out, rows_left_out)
+    shared, rows_left_out = climbed(workspace, found, chosen, k)
+    return _RecodedTables({**own, **shared}, chosen.left_out, *sizes, rows_left_out)
+
+
+def _class_sizes(workspace: Workspace, persons: Relation) -> tuple[int, int | None]:
+    """How many classes of persons there are, and the fewest persons of one; None without persons."""
+    _, classes, fewest = workspace.row("relations/fewest_in_class", persons=persons)
+    return int(classes), None if fewest is None else int(fewest)
 
 
 def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _RecodedTables) -> str | None:
@@ -520,7 +530,8 @@ def check_tables(
     with running(engine, timeout, judges=judged) as run:
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
-            seen = examined(workspace, _as_released(workspace, spec), spec.privacy)
+            stands, others = _as_released(workspace, spec)
+            seen = examined(workspace, stands, spec.privacy)
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",
@@ -542,7 +553,7 @@ def check_tables(
                 for number, (name, rows) in enumerate(seen.rows.items())
             },
             requirements=(),
-            notes=[*engine.read_notes, *_notes(spec)],
+            notes=[*engine.read_notes, *_notes(spec), *others],
         )
         return run.closed(_with(result, seen))
 
@@ -562,9 +573,9 @@ def _checked(seen: Examined) -> str:
     return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
 
 
-def _as_released(workspace: Workspace, spec: RelationalSpec) -> dict[str, ReleasedTable]:
-    """The tables as they stand under the names of the release."""
-    found = {}
+def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:
+    """The tables as they stand under the names of the release, and a note on columns that the spec does not name."""
+    found, others = {}, []
     for name in (PERSON, *spec.below):
         placed = Placed(spec, name)
         table = spec.released(name)
@@ -579,4 +590,8 @@ def _as_released(workspace: Workspace, spec: RelationalSpec) -> dict[str, Releas
         above = None if name == PERSON else spec.below[name].above
         own = identifying(spec, name)
         found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels, above)
-    return found
+        others += [f"{'.'.join(table)}.{item}" for item in columns if item not in (*wanted, *placed.table.keep)]
+    note = (
+        f"not counted, since the spec does not name them: {', '.join(others)}; who knows such a value may find a person"
+    )
+    return found, [note] if others else []
