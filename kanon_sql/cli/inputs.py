@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kanon_sql.cli.options import DRAFT_KEYS, unquoted
 from kanon_sql.errors import DatabaseError, Problem, SpecError
@@ -29,12 +29,11 @@ __all__ = [
     "need_database",
     "need_lasting",
     "need_parties",
-    "of_several",
     "print_drafted",
     "refuse_no_draft",
     "refuse_no_task",
-    "release_several",
     "roles_from_options",
+    "run_if_several",
     "spec_from_options",
 ]
 
@@ -91,7 +90,39 @@ def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
     return others[kind].load(path) if isinstance(kind, str) and kind in others else load_spec(path)
 
 
-def of_several(path: str) -> RelationalSpec | None:
+def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, bool]) -> None:
+    """Run a verb and exit, if a file is a spec of several tables.
+
+    Args:
+        run: the session.
+        verb: the command: plan, anonymize or check.
+        path: the spec, or a table, which is none.
+        refused: options that are for one table -> whether they were given.
+
+    Raises:
+        SpecError: the spec is wrong, such an option was given, or a release would be lost.
+    """
+    spec = _of_several(path)
+    if spec is None:
+        return
+    from kanon_sql.cli.outputs import exit_with, print_output
+    from kanon_sql.verbs import relational
+
+    given = [name for name, is_given in refused.items() if is_given]
+    given += ["--output"] if run.report_file is not None else []
+    given += [f"--set {key}" for key in run.own]
+    if given:
+        raise SpecError(f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out")
+    if verb == "anonymize":
+        need_lasting(run.database)
+    engine = run.connect(read_only=verb != "anonymize")
+    result = getattr(relational, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
+    run.close()
+    print_output(run, result)
+    exit_with(result.passed)
+
+
+def _of_several(path: str) -> RelationalSpec | None:
     """The spec of several tables in a file; None where it is of another kind, or no spec."""
     if not _names_a_spec(path):
         return None
@@ -99,45 +130,11 @@ def of_several(path: str) -> RelationalSpec | None:
         text = Path(path).read_text("utf-8-sig")
     except (OSError, ValueError):
         return None  # which reading it as a spec of one table explains
-    if "person" not in text:  # specs are read once, and this one is of one table
+    if "person" not in text:  # a spec of one table is read once
         return None
     from kanon_sql.spec import RelationalSpec, read_yaml
 
-    written = read_yaml(text, path).data
-    return RelationalSpec.load(path) if isinstance(written, dict) and "person" in written else None
-
-
-def release_several(
-    run: Session, verb: str, spec: RelationalSpec, make: Callable[..., Any], refused: Mapping[str, bool]
-) -> NoReturn:
-    """Run a verb for a spec of several tables, print what it found, and exit.
-
-    Args:
-        run: the session.
-        verb: the command, for messages.
-        spec: of several tables.
-        make: the verb of the library.
-        refused: options that it does not take -> whether they were given.
-
-    Raises:
-        SpecError: one was, or a release would be lost.
-    """
-    from kanon_sql.cli.outputs import exit_with, print_output
-
-    given = [name for name, is_given in refused.items() if is_given]
-    given += [f"--set {key}" for key in run.own]
-    if given:
-        raise SpecError(
-            f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out, or set it in "
-            "the spec"
-        )
-    if verb == "anonymize":
-        need_lasting(run.database)
-    engine = run.connect(read_only=verb != "anonymize")
-    result = make(engine, spec, timeout=run.timeout, report=run.report)
-    run.close()
-    print_output(run, result)
-    exit_with(result.passed)
+    return RelationalSpec.load(path) if RelationalSpec.is_of_several(read_yaml(text, path).data) else None
 
 
 def need_database(database: str) -> None:

@@ -16,7 +16,7 @@ from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.warning_options import CloakWarnings
 
@@ -261,11 +261,5 @@ class CloakSpec(SpecDocument):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a positions spec may be written in."""
-        schema = cls.model_json_schema()
-        tidy(schema)
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **schema,
-            "title": "kanon_sql positions spec",
-            "description": "Which positions to release, in which cells and time slices, and with which k.",
-        }
+        about = "Which positions to release, in which cells and time slices, and with which k."
+        return titled(tidied(cls), "kanon_sql positions spec", about)

@@ -62,11 +62,13 @@ class SpecDocument(Displayed, Part):
     Attributes:
         called: what messages call it.
         of_kind: the value of its key ``kind``.
+        of_several: whether it is of several tables.
         made_by: who else writes such files, for messages.
     """
 
     called: ClassVar[str]
     of_kind: ClassVar[str] = "release"
+    of_several: ClassVar[bool] = False
     made_by: ClassVar[str] = ""
     __repr__ = Part.__repr__
 
@@ -133,11 +135,19 @@ class SpecDocument(Displayed, Part):
     def written(cls, value: Any) -> Any:
         """A spec of another kind has other keys: that it is one is the only problem then."""
         given = value.get("kind") if isinstance(value, Mapping) else None
+        faults = Faults()
         if isinstance(given, str) and given in KINDS:
-            faults = Faults()
             faults.attempt(("kind",), only_kind(cls.of_kind), given)
-            faults.finish()
+        if not cls.of_several and SpecDocument.is_of_several(value):
+            why = "this is a spec of several tables, which kanon-sql plan, anonymize and check read; the others do not"
+            faults.add(("person",), why, at_key=True)
+        faults.finish()
         return value
+
+    @staticmethod
+    def is_of_several(value: object) -> bool:
+        """Whether plain data is a spec of several tables: it says which is that of persons."""
+        return isinstance(value, Mapping) and isinstance(value.get("person"), Mapping)
 
     @classmethod
     def place(cls, location: tuple[str | int, ...]) -> tuple[str | int, ...]:

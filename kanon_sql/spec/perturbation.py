@@ -18,7 +18,7 @@ from kanon_sql.spec.kinds import only_kind
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.secret import KeyVariable, derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.warning_options import NamedWarnings
@@ -177,8 +177,7 @@ class PerturbSpec(SpecDocument):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a perturbation spec may be written in."""
-        schema = cls.model_json_schema()
-        tidy(schema)
+        schema = tidied(cls)
         for name in ("Noise", "RankSwap", "Swap", "Pram"):
             number = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
             schema["$defs"][name] = {"anyOf": [number, schema["$defs"][name]]}
@@ -187,9 +186,6 @@ class PerturbSpec(SpecDocument):
             "type": "object",
             "additionalProperties": {"$ref": "#/$defs/Masking"},
         }
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **schema,
-            "title": "kanon_sql perturbation spec",
-            "description": "Which columns to perturb, how, and how to measure the risk.",
-        }
+        return titled(
+            schema, "kanon_sql perturbation spec", "Which columns to perturb, how, and how to measure the risk."
+        )

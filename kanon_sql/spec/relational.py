@@ -19,8 +19,8 @@ from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidy
-from kanon_sql.spec.sections import MaxShare, Source
+from kanon_sql.spec.schema import tidied, titled
+from kanon_sql.spec.sections import Source, share_or_percent
 
 __all__ = ["PERSON", "ChildTable", "ItemColumn", "KmAnonymity", "PersonTable", "RelatedTable", "RelationalSpec"]
 
@@ -379,8 +379,10 @@ class PersonSuppression(Part):
 
     expected: ClassVar[str] = "{max_persons: 0.02, max_rows: 0.05}"
 
-    max_persons: MaxShare = Field(default=0.0, description="The largest share of the persons to leave out.")
-    max_rows: MaxShare = Field(
+    max_persons: Annotated[float, checked(share_or_percent("the persons"))] = Field(
+        default=0.0, description="The largest share of the persons to leave out."
+    )
+    max_rows: Annotated[float, checked(share_or_percent("the rows"))] = Field(
         default=0.0, description="The largest share of the other tables' rows to leave out; for recoding: local."
     )
 
@@ -428,7 +430,7 @@ class RelationalSpec(SpecDocument):
     Attributes:
         version: the version of the format, 1.
         kind: ``release``.
-        person: the table of persons, of whom k are to share whatever is known of one.
+        person: the table of persons; k of them share what is known of each.
         tables: the other tables, each below that of persons or below another one.
         items: columns of these that hold several items, each released as a table of its own.
         privacy: the requirements.
@@ -452,6 +454,7 @@ class RelationalSpec(SpecDocument):
 
     expected: ClassVar[str] = "a mapping with version, person, tables and privacy"
     called: ClassVar[str] = "spec of several tables"
+    of_several: ClassVar[bool] = True
     elsewhere: ClassVar[Mapping[str, str]] = {
         "source": "several tables are named under 'person' and 'tables'; write person: {table: patients, key: id}",
         "unit": "the table of persons has a row for each person; write person: {table: patients, key: id}",
@@ -491,7 +494,10 @@ class RelationalSpec(SpecDocument):
         """Tables that form a tree below persons, under names of their own."""
         if value is None:
             return
-        yield from value._parent_faults()
+        unrooted = list(value._parent_faults())
+        yield from unrooted
+        if unrooted:  # what follows goes from parent to parent
+            return
         yield from value._item_faults()
         yield from value._key_faults()
         if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.below.values()):
@@ -684,14 +690,8 @@ class RelationalSpec(SpecDocument):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a spec of several tables may be written in."""
-        schema = cls.model_json_schema()
-        tidy(schema)
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **schema,
-            "title": "kanon_sql spec of several tables",
-            "description": "Which tables to release together, below a table of persons, and how.",
-        }
+        about = "Which tables to release together, below a table of persons, and how."
+        return titled(tidied(cls), "kanon_sql spec of several tables", about)
 
 
 def _each(tables: Mapping[str, ChildTable] | Mapping[str, ItemColumn], how: str) -> dict[str, Any]:

@@ -18,13 +18,13 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from kanon_sql.registers import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
-from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, shaped, share, text
+from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
 from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
-__all__ = ["NO_SOURCE", "MaxShare", "SearchOptions", "Source", "Suppression"]
+__all__ = ["NO_SOURCE", "SearchOptions", "Source", "Suppression", "share_or_percent"]
 
 
 # --- Source --------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ NO_SOURCE = Source.model_construct()
 # --- Options -------------------------------------------------------------------------------
 
 
-_ROWS, _SHARE = integer("a row count", 0), share("a share of the rows")
+_ROWS = integer("a row count", 0)
 
 
 def _max_rows(value: object) -> int:
@@ -117,19 +117,25 @@ _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%")
 _PERCENT_SCHEMA = {"type": "string", "pattern": r"^\d{1,3}(\.\d{1,9})? ?%$"}
 
 
-@shaped({"anyOf": [_SHARE.schema, _PERCENT_SCHEMA]})
-def _max_share(value: object) -> float:
-    if isinstance(value, str) and (percent := _PERCENT.fullmatch(value.strip())):
-        return _SHARE(Decimal(percent.group(1)) / 100)
-    if isinstance(value, str):
-        fail("expected a share of the rows between 0 and 1, such as 0.02 or 2%, got text")
-    if isinstance(value, int) and not isinstance(value, bool) and value > 1:
-        fail("expected a share of the rows between 0 and 1; write a number of rows as max_rows")
-    return _SHARE(value)
+def share_or_percent(what: str, instead: str = ", such as 0.02 or 2%") -> Check[float]:
+    """A check for a largest share, from 0.0 to 1.0, or such as ``2%``.
 
+    Args:
+        what: of what, such as ``the rows``.
+        instead: what to write where a number is too large for a share.
+    """
+    of_share = share(f"a share of {what}")
 
-MaxShare = Annotated[float, checked(_max_share)]
-"""The largest share of something that may be left out, from 0.0 to 1.0, or such as ``2%``."""
+    def check(value: object) -> float:
+        if isinstance(value, str) and (percent := _PERCENT.fullmatch(value.strip())):
+            return of_share(Decimal(percent.group(1)) / 100)
+        if isinstance(value, str):
+            fail(f"expected a share of {what} between 0 and 1, such as 0.02 or 2%, got text")
+        if isinstance(value, int) and not isinstance(value, bool) and value > 1:
+            fail(f"expected a share of {what} between 0 and 1{instead}")
+        return of_share(value)
+
+    return Check(check, {"anyOf": [of_share.schema, _PERCENT_SCHEMA]})
 
 
 class Suppression(Part):
@@ -148,9 +154,9 @@ class Suppression(Part):
     max_rows: Annotated[int | None, checked(Check(_max_rows, _ROWS.schema))] = Field(
         default=None, description="The largest number of suppressed rows (Samarati's MaxSup)."
     )
-    max_share: Annotated[float | None, checked(_max_share)] = Field(
-        default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%."
-    )
+    max_share: Annotated[
+        float | None, checked(share_or_percent("the rows", "; write a number of rows as max_rows"))
+    ] = Field(default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%.")
     style: Annotated[Literal["drop", "mask"], chosen("suppression style")] = Field(
         default="drop", description="Drop suppressed rows, or mask them: release them with all labels at the top."
     )

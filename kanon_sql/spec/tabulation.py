@@ -17,7 +17,7 @@ from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.steps import ReleaseSteps, sample_faults, sampling_key
@@ -218,15 +218,11 @@ class TableSpec(SpecDocument):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a table spec may be written in."""
-        schema = cls.model_json_schema()
-        tidy(schema)
+        schema = tidied(cls)
         schema["properties"]["protection"] = {"anyOf": [{"enum": [*METHODS]}, schema["properties"]["protection"]]}
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **schema,
-            "title": "kanon_sql table spec",
-            "description": "What to tabulate, what makes a cell sensitive, and how it is protected.",
-        }
+        return titled(
+            schema, "kanon_sql table spec", "What to tabulate, what makes a cell sensitive, and how it is protected."
+        )
 
 
 def _estimate_faults(value: TableSpec) -> Iterator[Fault]:

@@ -12,11 +12,10 @@ from kanon_sql.cli.inputs import (
     MEMORY,
     drafted,
     need_database,
-    of_several,
     print_drafted,
     refuse_no_draft,
-    release_several,
     roles_from_options,
+    run_if_several,
     spec_from_options,
 )
 from kanon_sql.cli.options import (
@@ -108,18 +107,6 @@ def anonymize(
     Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it. The release of visits is then visits_release.
     """
-    if (several := of_several(spec_or_table)) is not None:
-        from kanon_sql.verbs.relational import anonymize_tables
-
-        refused = {
-            "--manifest": manifest is not None,
-            "--show": bool(show),
-            "--fail-on-warning": fail_on_warning,
-            "--quasi-identifiers": bool(quasi_identifiers),
-            "--k, --l and --t": k is not None or bool(l) or bool(t),
-            "--output": run.report_file is not None,
-        }
-        release_several(run, "anonymize", several, anonymize_tables, refused)
     from kanon_sql.cli.streams import messages_on_stderr, with_streams, write_release
     from kanon_sql.release import file_manifest, file_of
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
@@ -127,6 +114,8 @@ def anonymize(
     shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
     roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
+    one_table = {"--manifest": manifest is not None, "--show": bool(show), "--fail-on-warning": fail_on_warning}
+    run_if_several(run, "anonymize", spec_or_table, one_table)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget()
     if roles:

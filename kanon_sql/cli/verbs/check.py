@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.inputs import of_several, refuse_no_task, release_several, roles_from_options, spec_from_options
+from kanon_sql.cli.inputs import refuse_no_task, roles_from_options, run_if_several, spec_from_options
 from kanon_sql.cli.options import (
     ROLE_KEYS,
     CheckFormat,
@@ -79,23 +79,13 @@ def check(
     it is m-invariant with its earlier version. Both are internal, generalized tables with a
     column that identifies the person of each row.
     """
-    if (several := of_several(spec_or_table)) is not None:
-        from kanon_sql.verbs.relational import check_tables
-
-        refused = {
-            "--table": table is not None,
-            "--count-rows": rows,
-            "--fail-on-warning": fail_on_warning,
-            "--quasi-identifiers": bool(quasi_identifiers),
-            "--k, --l and --t": k is not None or bool(l) or bool(t),
-            "--output": run.report_file is not None,
-        }
-        release_several(run, "check", several, check_tables, refused)
     from kanon_sql.verbs.check import check as run_check
 
     reveal = run.number("reveal", 0, 0)
     republication = _republication(run)
     roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
+    one_table = {"--table": table is not None, "--rows": rows, "--fail-on-warning": fail_on_warning}
+    run_if_several(run, "check", spec_or_table, one_table)
     refuse_no_task(roles)
     spec = None if roles else spec_from_options(run, spec_or_table)
     lasting = spec is not None and spec.compares_with_population

@@ -7,11 +7,10 @@ import typer
 from kanon_sql.cli.complete import one_of
 from kanon_sql.cli.inputs import (
     drafted,
-    of_several,
     print_drafted,
     refuse_no_draft,
-    release_several,
     roles_from_options,
+    run_if_several,
     spec_from_options,
 )
 from kanon_sql.cli.options import (
@@ -91,23 +90,17 @@ def plan(
     Ctrl-C during the search shows the best generalization found so far, with exit code 130;
     a second Ctrl-C stops at once.
     """
-    if (several := of_several(spec_or_table)) is not None:
-        from kanon_sql.verbs.relational import plan_tables
-
-        refused = {
-            "--show": bool(show),
-            "--compare-recoding": compare_recoding != "quick",
-            "--fail-on-warning": fail_on_warning,
-            "--quasi-identifiers": bool(quasi_identifiers),
-            "--k, --l and --t": k is not None or bool(l) or bool(t),
-            "--output": run.report_file is not None,
-        }
-        release_several(run, "plan", several, plan_tables, refused)
     from kanon_sql.verbs.plan import plan as run_plan
 
     shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
     roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
+    one_table = {
+        "--show": bool(show),
+        "--compare-recoding": compare_recoding != "quick",
+        "--fail-on-warning": fail_on_warning,
+    }
+    run_if_several(run, "plan", spec_or_table, one_table)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget(patient=True)
     if roles:
