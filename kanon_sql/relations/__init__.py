@@ -9,6 +9,7 @@ alone, with statements of its own.
 from __future__ import annotations
 
 from kanon_sql.relations.choice import chosen_classes
+from kanon_sql.relations.classes import node_dict
 from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.local import States, climbed
 from kanon_sql.relations.members import Member, Placed, members
@@ -29,6 +30,7 @@ __all__ = [
     "examined",
     "identifying",
     "members",
+    "node_dict",
     "outcomes",
     "released_keys",
     "written_tables",

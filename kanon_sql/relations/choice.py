@@ -14,7 +14,7 @@ from kanon_sql.relations.classes import (
     persons_in_classes,
     small_classes,
 )
-from kanon_sql.relations.members import LabelledColumn, Member, path_of
+from kanon_sql.relations.members import DIGITS, LabelledColumn, Member, path_of
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
 
@@ -50,7 +50,7 @@ def chosen_classes(workspace: Workspace, spec: RelationalSpec, members: Mapping[
         if estimate is None:
             return classes
         workspace.report(f"choosing classes of persons: {number + 1} tried", None)
-        total = loss_of(person.columns, node) + estimate.loss(classes.table)
+        total = round(loss_of(person.columns, node) + estimate.loss(classes.table), DIGITS)
         if best is not None and total >= best[0]:
             workspace.drop(classes.table)
             break

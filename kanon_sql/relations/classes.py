@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from itertools import product
 
 from kanon_sql.engines import Workspace
-from kanon_sql.relations.members import LabelledColumn, Member
+from kanon_sql.relations.members import DIGITS, LabelledColumn, Member
 from kanon_sql.sql import Relation
 
-__all__ = ["PersonClasses", "code_names", "nodes_by_loss", "person_vectors", "persons_in_classes", "small_classes"]
+__all__ = [
+    "PersonClasses",
+    "code_names",
+    "node_dict",
+    "nodes_by_loss",
+    "person_vectors",
+    "persons_in_classes",
+    "small_classes",
+]
 
 BATCH = 50
 """Nodes that are asked about by one statement."""
@@ -34,7 +42,7 @@ class PersonClasses:
 def nodes_by_loss(columns: Sequence[LabelledColumn]) -> list[tuple[int, ...]]:
     """All nodes of some columns, those that lose least first; equal ones in the order of their levels."""
     nodes = product(*(column.levels for column in columns))
-    return sorted(nodes, key=lambda node: (round(loss_of(columns, node), 12), node))
+    return sorted(nodes, key=lambda node: (round(loss_of(columns, node), DIGITS), node))
 
 
 def loss_of(columns: Sequence[LabelledColumn], node: Sequence[int]) -> float:

@@ -22,9 +22,12 @@ from kanon_sql.hierarchies import (
 from kanon_sql.spec import PERSON, ChildTable, ItemColumn, PersonTable, QuasiIdentifier, RelationalSpec, Source
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
-__all__ = ["LabelledColumn", "Member", "members", "path_of"]
+__all__ = ["DIGITS", "LabelledColumn", "Member", "members", "path_of"]
 
 _SOURCE = "kanon_source"
+
+DIGITS = 9
+"""Engines add fractions in different orders: what decides between nodes and steps is rounded to this many digits."""
 
 
 @dataclass(frozen=True)
@@ -462,4 +465,4 @@ def _steps(
         if level < column.highest:
             merged = math.log(column.counts[level] / column.counts[level + 1])
             lost = weight * (column.losses[level + 1] - column.losses[level])
-            yield (lost / merged if merged > 0 else 0.0, index)
+            yield (round(lost / merged, DIGITS) if merged > 0 else 0.0, index)

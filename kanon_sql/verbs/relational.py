@@ -26,6 +26,7 @@ from kanon_sql.relations import (
     examined,
     identifying,
     members,
+    node_dict,
     outcomes,
     released_keys,
     written_tables,
@@ -103,6 +104,8 @@ class RelationalResult(VerdictResult):
         fewest: the fewest persons of a class; None where nothing was examined.
         tables: each table by its name in the spec.
         requirements: what was found for each, in the written tables.
+        node: table -> column -> level of all rows that are released: of all tables for ``full_domain``, of persons for
+            ``local``; None where nothing was found, or was looked for.
         nodes_asked: nodes that were evaluated; None where there was no search for one.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -144,6 +147,7 @@ class RelationalResult(VerdictResult):
     fewest: Count | None
     tables: Mapping[str, TableResult]
     requirements: Sequence[RequirementResult]
+    node: Mapping[str, Mapping[str, Count]] | None = None
     nodes_asked: Count | None = None
     cost: Cost = field(default_factory=Cost)
     notes: Sequence[Text] = ()
@@ -156,7 +160,9 @@ class RelationalResult(VerdictResult):
     def summary(self) -> dict[str, Any]:
         """What a manifest says of the release."""
         content = self.to_dict()
-        return {name: content[name] for name in ("recoding", "persons", "left_out", "classes", "fewest", "tables")}
+        return {
+            name: content[name] for name in ("recoding", "node", "persons", "left_out", "classes", "fewest", "tables")
+        }
 
 
 def anonymize_tables(
@@ -285,6 +291,7 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         fewest=made.fewest,
         tables=_tables(spec, counted, published=False),
         requirements=(),
+        node=node_dict(found, made.nodes),
         nodes_asked=made.asked,
     )
     if not counted[PERSON].released:
@@ -311,6 +318,7 @@ class _RecodedTables:
     """What is to be released.
 
     Attributes:
+        nodes: table -> levels, of tables whose rows all have the same.
         states: the rows that stay, with their levels.
         left_out: persons who do not stay.
         classes: classes of the persons who stay.
@@ -319,6 +327,7 @@ class _RecodedTables:
         asked: nodes that were evaluated; None without a search.
     """
 
+    nodes: Mapping[str, Sequence[int]]
     states: States
     left_out: int
     classes: int
@@ -334,19 +343,22 @@ def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Mem
         if best.nodes is None or best.persons is None:
             return None
         states = constant_states(workspace, found, best.nodes, best.persons)
-        return _RecodedTables(states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked)
+        return _RecodedTables(
+            best.nodes, states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked
+        )
     chosen = chosen_classes(workspace, spec, found)
     if chosen is None:
         return None
     sizes = _class_sizes(workspace, chosen.table)
     lowest = {name: [column.lowest for column in item.columns] for name, item in found.items() if name != PERSON}
-    own = constant_states(workspace, found, {PERSON: chosen.node}, chosen.table)
+    nodes = {PERSON: chosen.node}
+    own = constant_states(workspace, found, nodes, chosen.table)
     if not lowest or all(item.m == 0 for item in spec.privacy):
         events = constant_states(workspace, found, lowest, chosen.table)
-        return _RecodedTables({**own, **events}, chosen.left_out, *sizes)
+        return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
     k = max(item.k for item in spec.privacy if item.m != 0)
     shared, rows_left_out = climbed(workspace, found, chosen, k)
-    return _RecodedTables({**own, **shared}, chosen.left_out, *sizes, rows_left_out)
+    return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)
 
 
 def _class_sizes(workspace: Workspace, persons: Relation) -> tuple[int, int | None]:

@@ -94,7 +94,8 @@ def assert_best_node(engine: Engine, world: World, seed: int) -> None:
     assert result.passed == (best is not None and most < persons), seed
     if best is None:
         return
-    node = [int(next(iter(result.tables[name]["columns"][column]["levels"]), 2)) for name, column in world.columns]
+    assert result.node is not None
+    node = [result.node[name][column] for name, column in world.columns]
     assert loss(world, node) == pytest.approx(best), seed
     assert result.left_out == persons - len(staying(world, node, k, m)), seed
 
