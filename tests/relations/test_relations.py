@@ -100,10 +100,10 @@ def assert_best_node(engine: Engine, world: World, seed: int) -> None:
     assert result.left_out == persons - len(staying(world, node, k, m)), seed
 
 
-@pytest.mark.parametrize("start", range(0, 60, 12))
+@pytest.mark.parametrize("start", range(0, 24, 8))
 def test_the_best_node_is_found(subject: Subject, start: int) -> None:
     engine = subject.connect()
-    for seed in range(start, start + 12):
+    for seed in range(start, start + 8):
         world = random_world(seed)
         if not world.columns:
             continue
@@ -135,7 +135,7 @@ def assert_local(subject: Subject, engine: Engine, world: World, seed: int, sche
     assert kanon_sql.check_tables(engine, spec).passed, seed
 
 
-@pytest.mark.parametrize("start", range(0, 60, 12))
+@pytest.mark.parametrize("start", range(0, 36, 12))
 def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
     engine, passed = subject.connect(), 0
     subject.execute("CREATE SCHEMA released")
@@ -149,12 +149,17 @@ def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
     engine.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(100, 700, 100))
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(100, marks=pytest.mark.slow),
+        *(pytest.param(start, marks=pytest.mark.campaign) for start in range(140, 700, 40)),
+    ],
+)
 def test_many_worlds(subject: Subject, start: int) -> None:
     engine = subject.connect()
     subject.execute("CREATE SCHEMA released")
-    for seed in range(start, start + 100):
+    for seed in range(start, start + 40):
         world = random_world(seed)
         if world.columns:
             make(subject, world)
