@@ -1,7 +1,8 @@
 """The command line: verbs only. Parse, call, print, and turn the outcome into an exit code.
 
-Each verb has a file in ``verbs/`` that calls one function of the package. Nothing heavy is imported before a verb
-runs, so that ``--help`` answers at once. Data goes to standard output, progress and messages to standard error.
+Each verb, or group of verbs, has a file in ``verbs/``; a verb calls one function of the package. Nothing heavy is
+imported before a verb runs, so that ``--help`` answers at once. Data goes to standard output, progress and messages to
+standard error.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kanon_sql.cli.program import GROUPS, HEADINGS, program
-from kanon_sql.cli.verbs import add_verbs
+from kanon_sql.cli.program import GROUPS, program
+from kanon_sql.cli.verbs import VERBS, add_verbs
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -39,10 +40,9 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # A process needs one verb; what the others are takes longer to read than this one to start. A shell that asks
     # for words to propose may ask for any.
-    known = [name for names in HEADINGS.values() for name in names]
-    wanted = [name for name in sys.argv[1:2] if name in known]
+    wanted = [name for name in sys.argv[1:2] if name in VERBS]
     if not wanted and "_KANON_SQL_COMPLETE" not in os.environ:
-        wanted = [name for name in known if name not in GROUPS]  # the help says of a group what it is for
+        wanted = [name for name in VERBS if name not in GROUPS]  # the help says of a group what it is for
     add_verbs(*wanted)
     program(prog_name="kanon-sql")
 

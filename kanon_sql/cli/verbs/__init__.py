@@ -11,20 +11,15 @@ from __future__ import annotations
 from importlib import import_module
 from itertools import chain
 
-from kanon_sql.cli.program import GROUPS, HEADINGS
+from kanon_sql.cli.program import HEADINGS
 
 __all__ = ["VERBS", "add_verbs"]
 
-VERBS = tuple(
-    f"{name} {verb}" if verb else name
-    for name in chain.from_iterable(HEADINGS.values())
-    for verb in (GROUPS[name].verbs if name in GROUPS else ("",))
-)
-"""A module of this package each, in the order of the help; a group is a package."""
+VERBS = tuple(chain.from_iterable(HEADINGS.values()))
+"""A module of this package each, in the order of the help: a verb, or the verbs of a group."""
 
 
 def add_verbs(*names: str) -> None:
     """Add some verbs, or groups of them, to the program; all where none is named."""
-    for verb in VERBS:
-        if not names or verb.partition(" ")[0] in names:
-            import_module(f"{__name__}.{verb.replace(' ', '.')}")
+    for name in names or VERBS:
+        import_module(f"{__name__}.{name}")

@@ -1,4 +1,4 @@
-"""``parties anonymize``: one release of a table that several databases hold."""
+"""The verbs for a table that is split between several databases."""
 
 from typing import Annotated
 
@@ -10,7 +10,32 @@ from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
-__all__ = ["anonymize"]
+__all__ = ["anonymize", "plan"]
+
+
+@verb(
+    "kanon-sql parties plan parties.yml -d north.duckdb -d south.duckdb",
+    "kanon-sql parties plan parties.yml -d north.duckdb,south.duckdb -o plan.json",
+    group="parties",
+    parties=True,
+    scratch=True,
+    resources=False,
+)
+def plan(run: Session, spec_file: SpecFile, split: SplitOption = Split.horizontal, key: Key = None) -> None:
+    """Plan a release of a table that is split over several databases.
+
+    Name the database of each party. No party's rows leave its database. Exit code 1: no
+    generalization that satisfies the requirements was found.
+    """
+    from kanon_sql.verbs.parties import plan_parties
+
+    spec = load_spec(spec_file)
+    need_parties(run.databases)
+    engines = run.connect_parties(read_only=[True for _ in run.databases])
+    result = plan_parties(engines, spec, split=split.value, key=key, timeout=run.timeout, report=run.report)
+    run.close()
+    print_output(run, result)
+    exit_with(result.passed)
 
 
 @verb(

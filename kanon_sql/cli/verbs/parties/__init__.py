@@ -1,1 +1,0 @@
-"""The verbs for a table that is split between several databases."""

@@ -1,1 +1,0 @@
-"""The verbs that other programs build on."""

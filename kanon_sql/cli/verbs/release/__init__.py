@@ -1,1 +1,0 @@
-"""The verbs of a release that is out: new rows, evidence, a certificate, and the list of what was published."""
