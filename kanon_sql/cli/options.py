@@ -79,13 +79,13 @@ KEYS: Mapping[str, str] = {
 """What a file of settings may say, and of which form it is; ``--set`` takes all but the database."""
 
 LIMITS: Mapping[str, str] = {
-    "max_seconds": "end the search after this time, with the best generalization found so far",
-    "max_statements": "end the search after this many statements, with the best generalization found so far",
+    "max_seconds": "end the search after this time, and use the best generalization found",
+    "max_statements": "the same after this many statements",
 }
 """What ``--set`` may limit a search by."""
 
 MAX_BYTES: Mapping[str, str] = {
-    "max_bytes": "a size such as 10GB: refuse to start if the database estimates that reading the source takes more"
+    "max_bytes": "a size such as 10GB; refuse to start if the database estimates that reading the source takes more"
 }
 """What ``--set`` may limit the reading of the source by."""
 
@@ -304,7 +304,7 @@ SpecFile = Annotated[
     ),
 ]
 FailOnWarning = Annotated[
-    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit with code 1, publish nothing.")
+    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit code 1, and no release.")
 ]
 _NAMED: dict[str, Any] = {
     "envvar": DATABASE_VARIABLE,
@@ -363,8 +363,8 @@ Verbose = Annotated[
 def _explained(keys: Mapping[str, str]) -> list[str]:
     """What ``--set`` may set; what the file of settings may say too is known by its name."""
     shared = ", ".join(key for key in keys if key in KEYS)
-    return [*([f"Of the connection: {shared}"] if shared else []),
-            *(f"{key}: {text}" for key, text in keys.items() if key not in KEYS)]  # fmt: skip
+    return [*([f"{shared} (of the connection)"] if shared else []),
+            *(f"{key} ({text})" for key, text in keys.items() if key not in KEYS)]  # fmt: skip
 
 
 def settings_option(keys: Mapping[str, str]) -> Any:
@@ -380,7 +380,7 @@ def settings_option(keys: Mapping[str, str]) -> Any:
             metavar="KEY=VALUE,...",
             show_default=False,
             autocompletion=one_of(*(f"{key}=" for key in keys)),
-            help=f"Rarely needed. {'; '.join(_explained(keys))}.",
+            help=f"Settings that are rarely needed: {', '.join(_explained(keys))}.",
             rich_help_panel=CONNECTION,
         ),
     ]

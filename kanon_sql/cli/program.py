@@ -34,8 +34,8 @@ class Group(NamedTuple):
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "init", "hierarchy", "explore"),
     "Release": ("plan", "anonymize", "release"),
-    "Judge": ("check", "audit", "risk"),
-    "Show": ("report", "compare"),
+    "Measure": ("check", "audit", "risk"),
+    "Report": ("report", "compare"),
     "Other products": ("publish", "parties"),
     "Pipelines": ("pipeline",),
     "Housekeeping": ("doctor", "clean"),
@@ -43,12 +43,12 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 """The verbs and groups, in the order and under the headings of the help."""
 
 GROUPS: Mapping[str, Group] = {
-    "release": Group("New rows, evidence and certificates of a release; the ledger of releases.",
+    "release": Group("Add rows to a release, document or certify it, and list the ledger.",
                      ("refresh", "apply", "evidence", "certify", "ledger")),
     "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
     "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),
-    "pipeline": Group("SQL, dbt, SQLMesh, JSON Schemas, cost estimates.",
+    "pipeline": Group("Write SQL, dbt models, SQLMesh audits and JSON Schemas; estimate costs.",
                       ("render", "estimate", "dbt", "sqlmesh", "schema")),
 }  # fmt: skip
 
@@ -89,7 +89,7 @@ class Verbs(TyperGroup):
 
     def _headings(self) -> Mapping[str, tuple[str, ...]]:
         group = GROUPS.get(self.name or "")
-        return HEADINGS if group is None else {"Verbs": group.verbs}
+        return HEADINGS if group is None else {"Commands": group.verbs}
 
 
 _OPTION = re.compile(r"^use (--[a-z-]+)")

@@ -109,10 +109,19 @@ def test_these_are_the_verbs() -> None:
     in_the_help = re.findall(r"^  ([a-z]+) +\w", listed.partition("Start:")[2], re.MULTILINE)
     assert sorted(in_the_help) == sorted([*top, *GROUPS])
     for group in GROUPS:
-        below = re.findall(r"^  ([a-z]+) +\w", run(group, "--help").stdout.partition("Verbs:")[2], re.MULTILINE)
+        below = re.findall(r"^  ([a-z]+) +\w", run(group, "--help").stdout.partition("Commands:")[2], re.MULTILINE)
         assert below == [verb.split()[1] for verb in VERBS if verb.startswith(f"{group} ")]
     headings = re.findall(r"^([A-Z][a-z ]+):$", listed, re.MULTILINE)
-    assert headings == ["Options", "Start", "Release", "Judge", "Show", "Other products", "Pipelines", "Housekeeping"]
+    assert headings == [
+        "Options",
+        "Start",
+        "Release",
+        "Measure",
+        "Report",
+        "Other products",
+        "Pipelines",
+        "Housekeeping",
+    ]
     assert "..." not in listed.partition("Start:")[2]
 
 

@@ -55,8 +55,8 @@ def audit(
             show_default=False,
             callback=listed,
             autocompletion=one_of(*ATTACKS),
-            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that apply and do not run on request "
-            "only.",
+            help=f"The attacks to run: {', '.join(ATTACKS)}. If not given, all that apply, except those that run "
+            "only if you name them.",
         ),
     ] = None,
     rows: Annotated[

@@ -37,7 +37,7 @@ __all__ = ["check"]
     formats=CheckFormat,
     reports=True,
     keys={
-        "reveal": "N: show N violating classes, with their values",
+        "reveal": "N; show N violating classes, with their values",
         "earlier": "an earlier version of the table, for m-invariance; needs person and m",
         "person": "the column that identifies the person, in both versions",
         "m": "the m of m-invariance",

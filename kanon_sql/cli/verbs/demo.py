@@ -44,8 +44,8 @@ def demo(
     hierarchies into a directory, runs anonymize on them and prints its result. Read the
     files, change them and run the commands again.
 
-    With --tables: demo.duckdb with patients, visits and prescriptions, and the spec tables.yml,
-    which releases the three in the schema released, with new keys.
+    With --tables, the database has patients, visits and prescriptions. The spec tables.yml
+    releases the three together, with new keys, in the schema named released.
     """
     from kanon_sql.verbs.demo import demo as make_demo
     from kanon_sql.verbs.demo import demo_tables

@@ -63,11 +63,11 @@ def explore(
         ),
     ] = False,
 ) -> None:
-    """Open a page that shows what k, limits and levels cost.
+    """Open a page in the browser that shows what k, limits and levels cost.
 
     The printed address holds a token, so other users of this machine cannot use the page. The
     source is read once; every control then uses the counts. Writes only temporary tables,
-    unless --allow-publish is given. Ctrl-C ends the page.
+    unless --allow-publish is given. Ctrl-C stops the server.
     """
     from kanon_sql.engines import Engine, connect
     from kanon_sql.errors import SpecError

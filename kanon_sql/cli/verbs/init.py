@@ -35,10 +35,10 @@ class PresetName(StrEnum):
     product="spec",
     keys={
         "keep": "columns to release as they are",
-        "combinations": "N, from 0 to 4: measure how well combinations of up to N columns distinguish rows",
+        "combinations": "N, from 0 to 4; measure how well combinations of up to N columns distinguish rows",
         "population": "with --preset hipaa-safe-harbor, a table of postal codes and their populations",
-        "encoding": "encoding of a CSV file: utf-8, utf-16 or latin-1",
-        "delimiter": "delimiter of a CSV file: ; or | or tab",
+        "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
+        "delimiter": "of a CSV file: ; or | or tab",
         "decimal": "decimal mark of a CSV file: comma or point",
         "dates": "date format of a CSV file, such as %d/%m/%Y",
         "skeletons": "a directory for hierarchy files to fill in; they hold the values of columns with few categories",

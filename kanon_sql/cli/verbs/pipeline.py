@@ -211,7 +211,8 @@ RESULTS = {
 
 @verb(
     "kanon-sql pipeline schema > spec.schema.json",
-    *(f"kanon-sql pipeline schema {name}" for name in (*RESULTS, *SPECS[1:])),
+    "kanon-sql pipeline schema result",
+    "kanon-sql pipeline schema table-spec",
     group="pipeline",
     database=False,
     formats=None,

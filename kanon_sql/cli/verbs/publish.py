@@ -46,10 +46,11 @@ def table(run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_w
 
     The spec is a table spec: source, dimensions, rules and protection (kanon-sql pipeline
     schema table-spec). A threshold, (n,k) dominance, p-percent or pq rule finds the sensitive
-    cells. They are suppressed, with secondary cells, or rounded, and the result is audited
-    against all that the margins reveal; or categories are collapsed until no cell is
-    sensitive. If the spec names no release, the table is only shown. Exit code 1: a cell
-    could not be protected, or a warning is an error; nothing was published.
+    cells. Suppression hides them together with secondary cells; rounding changes all cells.
+    An audit then proves that the margins do not reveal a sensitive cell. Collapsing combines
+    categories until no cell is sensitive. If the spec names no release, the table is only
+    shown. Exit code 1: a cell could not be protected, or a warning is an error; nothing was
+    published.
     """
     from kanon_sql.verbs.tabulate import tabulate
 

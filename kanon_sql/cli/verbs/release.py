@@ -81,8 +81,8 @@ def refresh(
     The spec needs state: {schema: ...}, which keeps the data for later refreshes; increments:
     {watermark: COLUMN} identifies new rows. The added rows are verified like a release of
     their own, so a reader who compares two versions finds only classes that satisfy the
-    requirements. Rows that do not fit yet wait. Rows that left the source are removed in
-    classes of at least k. List a changed row in both --inserted and --deleted.
+    requirements. Rows that do not fit yet wait for a later refresh. Rows that left the source
+    are removed in classes of at least k. List a changed row in both --inserted and --deleted.
     """
     from kanon_sql.verbs.refresh import refresh as run_refresh
 
@@ -214,7 +214,7 @@ def evidence(
             metavar="NAME,...",
             show_default=False,
             callback=listed,
-            help="Attacks to add that run on request only.",
+            help="Attacks to add, of those that run only if you name them.",
         ),
     ] = None,
     population: Population = None,

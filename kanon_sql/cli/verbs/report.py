@@ -66,7 +66,7 @@ def report(
             metavar="svg|png",
             show_default=False,
             autocompletion=one_of("svg", "png"),
-            help="svg if not given.",
+            help="The format of the pictures; svg if not given.",
         ),
     ] = None,
     interactive: Annotated[

@@ -52,7 +52,9 @@ def risk(
     combinations: Annotated[
         int, typer.Option("--combinations", metavar="N", min=1, help="Measure combinations of up to N columns.")
     ] = 3,
-    rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows instead of persons, although the spec names a unit.")
+    ] = False,
 ) -> None:
     """Measure the re-identification risk of a table.
 
