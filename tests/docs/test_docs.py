@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import typer
+from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
 import kanon_sql.errors
@@ -63,7 +64,7 @@ MINUTES = {"spark", "dbt"}
 """What a page may need that takes minutes."""
 
 SECONDS = {
-    "add-your-own",
+    "architecture",
     "legal",
     "tutorial",
     "choosing",
@@ -210,15 +211,14 @@ def readme() -> dict[str, list[Block]]:
     return kinds
 
 
-def test_the_readme_installs_extras_that_there_are() -> None:
+def test_the_extras_that_pages_install_are_there() -> None:
     import tomllib
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    blocks = readme()["python3 -m venv"]
-    assert blocks
-    for block in blocks:
-        for names in re.findall(r"\.\[([\w,]+)\]", block.text):
-            assert set(names.split(",")) <= extras.keys()
+    texts = [page.read_text("utf-8") for page in (README, ROOT / "CONTRIBUTING.md", *PAGES)]
+    named = {name for text in texts for names in re.findall(r"\.\[([\w,]+)\]", text) for name in names.split(",")}
+    assert len(named) > 5
+    assert named <= extras.keys()
 
 
 @pytest.mark.xdist_group("demo's pages")
@@ -252,9 +252,7 @@ def test_the_readmes_commands_and_python_run(tmp_path: Path, monkeypatch: pytest
     """One after the other, on the spec that it shows, in the database that its first command has made."""
     (tmp_path / "visits.yml").write_text(readme()["version: 1"][0].text)
     run = Run(tmp_path, monkeypatch)
-    run.command("kanon-sql demo")
-    assert run.code == 0
-    assert [command.split()[1] for command in commands()] == ["init", "anonymize"]
+    assert [command.split()[1] for command in commands()] == ["demo", "init", "anonymize"]
     for command in commands():
         output = run.command(command)
         assert run.code == 0, f"{command}\n{output}"
@@ -272,6 +270,20 @@ def test_the_readmes_figures_are_those_of_the_benchmarks() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").split()) <= 700
+
+
+def test_the_documentation_is_short() -> None:
+    assert len(PAGES) <= 32
+    words = {named(page): len(page.read_text("utf-8").split()) for page in [*PAGES, *DECISIONS]}
+    assert sum(words.values()) <= 50_000, sorted(words.items(), key=lambda item: -item[1])[:8]
+
+
+def test_every_page_begins_with_its_task_and_a_block() -> None:
+    """A title, a paragraph, and a block."""
+    for page in PAGES:
+        kinds = [token.type for token in MarkdownIt("commonmark").parse(page.read_text("utf-8")) if token.level == 0]
+        begins = [kind for kind in kinds if kind not in ("html_block", "heading_close", "paragraph_close")]
+        assert begins[:3] == ["heading_open", "paragraph_open", "fence"], named(page)
 
 
 # --- Links and the site ----------------------------------------------------------------------
