@@ -11,20 +11,32 @@ from __future__ import annotations
 from kanon_sql.relations.choice import chosen_classes
 from kanon_sql.relations.classes import node_dict
 from kanon_sql.relations.full_domain import best_node
-from kanon_sql.relations.local import States, climbed
-from kanon_sql.relations.members import Member, Placed, members
+from kanon_sql.relations.local import climbed
+from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
-from kanon_sql.relations.release import Examined, ReleasedTable, examined, identifying, released_keys, written_tables
+from kanon_sql.relations.release import (
+    Examined,
+    ReleasedTable,
+    Shared,
+    examined,
+    identifying,
+    released_keys,
+    written_tables,
+)
+from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_label, source_references
 
 __all__ = [
     "Examined",
     "Member",
     "Placed",
     "ReleasedTable",
+    "Sensitive",
+    "Shared",
     "States",
     "TableOutcome",
     "best_node",
     "chosen_classes",
+    "class_models",
     "climbed",
     "constant_states",
     "examined",
@@ -33,5 +45,7 @@ __all__ = [
     "node_dict",
     "outcomes",
     "released_keys",
+    "requirement_label",
+    "source_references",
     "written_tables",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import (
@@ -15,13 +15,16 @@ from kanon_sql.relations.classes import (
     small_classes,
 )
 from kanon_sql.relations.members import DIGITS, LabelledColumn, Member, path_of
+from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
 
 __all__ = ["chosen_classes"]
 
 
-def chosen_classes(workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member]) -> PersonClasses | None:
+def chosen_classes(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], sensitive: Sensitive
+) -> PersonClasses | None:
     """The classes of persons to generalize events in; None where too many persons are in small ones at every node.
 
     Tried are the node that loses least of what is known of persons, and the steps from it to the top. What events would
@@ -32,21 +35,22 @@ def chosen_classes(workspace: Workspace, spec: RelationalSpec, members: Mapping[
         workspace: where.
         spec: what is asked for.
         members: the tables, each after its parent.
+        sensitive: the sensitive values of persons, who may have to be left out of a class for them.
     """
     person = members[PERSON]
     nodes = nodes_by_loss(person.columns)
     small = small_classes(workspace, person, person_vectors(workspace, person), nodes, spec.k)
-    most = spec.suppression.most_persons(person.count)
     left = dict(zip(nodes, small, strict=True))
-    first = next((node for node in nodes if left[node] <= most), None)
+    found = _Candidates(workspace, spec, person, left, sensitive)
+    first = next((node for node in nodes if found.at(node) is not None), None)
     if first is None:
         return None
     estimate = _Estimate(workspace, spec, members) if _events_matter(spec, members) else None
     best: tuple[float, PersonClasses] | None = None
     for number, node in enumerate(_from(person.columns, first)):
-        if left[node] > most:
+        classes = found.at(node)
+        if classes is None:
             continue
-        classes = persons_in_classes(workspace, person, node, spec.k, left[node], f"classes{number}")
         if estimate is None:
             return classes
         workspace.report(f"choosing classes of persons: {number + 1} tried", None)
@@ -61,8 +65,74 @@ def chosen_classes(workspace: Workspace, spec: RelationalSpec, members: Mapping[
     return best[1]
 
 
+@dataclass
+class _Candidates:
+    """The classes of persons at a node, without the persons who have to be left out.
+
+    Attributes:
+        workspace: where.
+        spec: what is asked for.
+        person: the table of persons.
+        left: node -> persons in small classes.
+        sensitive: the sensitive values of persons.
+    """
+
+    workspace: Workspace
+    spec: RelationalSpec
+    person: Member
+    left: Mapping[tuple[int, ...], int]
+    sensitive: Sensitive
+    _made: int = 0
+    _last: tuple[tuple[int, ...], PersonClasses] | None = None
+
+    def at(self, node: tuple[int, ...]) -> PersonClasses | None:
+        """The classes at a node; None where too many persons have to be left out."""
+        if self._last is not None and self._last[0] == node:
+            return self._last[1]
+        most = self.spec.suppression.most_persons(self.person.count)
+        if self.left[node] > most:
+            return None
+        self._made += 1
+        found = persons_in_classes(
+            self.workspace, self.person, node, self.spec.k, self.left[node], f"classes{self._made}"
+        )
+        if self.spec.coherence or self.spec.of_classes:
+            found = self._without_disclosed(found)
+        if found.left_out > most:
+            self.workspace.drop(found.table)
+            return None
+        self._last = node, found
+        return found
+
+    def _without_disclosed(self, found: PersonClasses) -> PersonClasses:
+        """The classes after sensitive values rule persons out, again and again until they rule out none."""
+        classes = found.table
+        while (stays := self._after_one_round(classes)) is not None:
+            self.workspace.drop(classes)
+            classes = stays
+        return replace(found, table=classes, left_out=self.person.count - self.workspace.size([classes]))
+
+    def _after_one_round(self, classes: Relation) -> Relation | None:
+        before = self.workspace.size([classes])
+        with self.workspace.passing():
+            for rare in self._rare(classes):
+                self._made += 1
+                kept = self.workspace.table(f"classes{self._made}")
+                self.workspace.execute("relations/without", target=kept, classes=classes, rare=rare)
+                if self.workspace.size([kept]) < before:
+                    self.workspace.keep(kept)
+                    return kept
+        return None
+
+    def _rare(self, classes: Relation) -> Iterator[Relation]:
+        rare = self.workspace.table(f"small{self._made}")
+        self.workspace.execute("relations/rare_persons_of_class", target=rare, classes=classes, k=self.spec.k)
+        yield rare
+        yield from self.sensitive.rare_persons(classes)
+
+
 def _events_matter(spec: RelationalSpec, members: Mapping[str, Member]) -> bool:
-    return len(members) > 1 and any(item.m != 0 for item in spec.privacy)
+    return len(members) > 1 and spec.known_items > 0
 
 
 def _from(columns: Sequence[LabelledColumn], node: Sequence[int]) -> list[tuple[int, ...]]:

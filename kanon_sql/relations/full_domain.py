@@ -8,6 +8,10 @@ A node may satisfy although a more general one does not: where two labels become
 who shared either of them, twice at most, with others. So only a weaker condition prunes: that labels occur, and not how
 often. Persons who share that share it of the labels above, so that where even this fails, it fails at all nodes below,
 and so does what is asked for.
+
+For sensitive values persons are left out who need not be: fewer might do, and the node that is found is then the first
+one that satisfies in this way, which is not proven to be the best. Distinct values of a class are an exception, since
+all persons of a class without enough of them have to go.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from dataclasses import dataclass, field
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import code_names, nodes_by_loss, person_vectors, small_classes
 from kanon_sql.relations.members import LabelledColumn, Member
+from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
 
@@ -52,6 +57,7 @@ class _Search:
         workspace: where.
         spec: what is asked for.
         members: the tables, each after its parent.
+        sensitive: the sensitive values of persons.
         failing: nodes that were found to fail; all below them do.
         asked: how many nodes were evaluated.
     """
@@ -59,6 +65,7 @@ class _Search:
     workspace: Workspace
     spec: RelationalSpec
     members: Mapping[str, Member]
+    sensitive: Sensitive
     failing: list[Node] = field(default_factory=list)
     asked: int = 0
 
@@ -166,47 +173,54 @@ class _Search:
             "relations/classes", coded=person.coded, names=code_names(person.columns, parts[PERSON]), k=k
         )
         items = self._items(parts, classes, once=once)
-        widest = max((m for m in (item.m for item in self.spec.privacy) if m != "all"), default=1)
-        whole = not once and any(item.m == "all" for item in self.spec.privacy)
         while True:
             left_out = count - self.workspace.size([classes])
             if left_out > self.most:
                 return None
-            stays = self._after_one_round(classes, items, widest, whole)
+            stays = self._after_one_round(classes, items, once=once)
             if stays is None:
                 return classes, left_out
             classes = stays
             items = None if items is None else self._made("relations/items_of", items=items, classes=classes)
 
-    def _after_one_round(self, classes: Relation, items: Relation | None, widest: int, whole: bool) -> Relation | None:
+    def _after_one_round(self, classes: Relation, items: Relation | None, *, once: bool) -> Relation | None:
         """The persons who stay after those with rare combinations are left out; None where none has any."""
         before = self.workspace.size([classes])
-        rare = self._made("relations/rare_persons_of_class", classes=classes, k=self._k(0))
-        kept = self._without(classes, rare)
-        if self.workspace.size([kept]) < before:
-            return kept
-        for m in range(1, widest + 1):
-            if items is None:
-                break
-            rare = self._made("relations/rare_persons", items=items, m=m, k=self._k(m))
-            kept = self._without(classes, rare)
-            if self.workspace.size([kept]) < before:
-                return kept
-        if whole and items is not None:
-            rare = self._whole_sets(classes, items)
+        for rare in self._rare(classes, items, once=once):
             kept = self._without(classes, rare)
             if self.workspace.size([kept]) < before:
                 return kept
         return None
 
+    def _rare(self, classes: Relation, items: Relation | None, *, once: bool) -> Iterator[Relation]:
+        """Persons who cannot stay, requirement by requirement, the cheapest ones first."""
+        widest = max((m for m in (item.m for item in self.spec.km) if m != "all"), default=1)
+        yield self._made("relations/rare_persons_of_class", classes=classes, k=self._k(0))
+        if not once:
+            yield from self.sensitive.rare_persons(classes)
+        holders = self.sensitive.holders() if self.spec.coherence and not once else None
+        for m in range(1, max(widest, self._coherent) + 1):
+            if items is None:
+                return
+            if m <= widest:
+                yield self._made("relations/rare_persons", items=items, m=m, k=self._k(m))
+            yield from self.sensitive.incoherent_persons(classes, items, m, holders)
+        if not once and items is not None and any(item.m == "all" for item in self.spec.km):
+            yield self._whole_sets(classes, items)
+
+    @property
+    def _coherent(self) -> int:
+        """The most known items of a requirement on sensitive values."""
+        return max((item.m or 0 for item in self.spec.coherence), default=0)
+
     def _k(self, m: int) -> int:
         """The largest k of the requirements about combinations of this many items."""
-        return max(item.k for item in self.spec.privacy if item.m == "all" or item.m >= m)
+        return max((item.k for item in self.spec.km if item.m == "all" or item.m >= m), default=1)
 
     def _items(self, parts: Mapping[str, Sequence[int]], classes: Relation, *, once: bool) -> Relation | None:
         """All items of the persons of some classes."""
         events = [member for name, member in self.members.items() if name != PERSON]
-        if not events or all(item.m == 0 for item in self.spec.privacy):
+        if not events or not (self._coherent or any(item.m != 0 for item in self.spec.km)):
             return None
         labelled, items = dict[str, Relation](), []
         for number, member in enumerate(events):
@@ -235,7 +249,7 @@ class _Search:
         return items[0] if len(items) == 1 else self._made("relations/all_items", tables=items)
 
     def _whole_sets(self, classes: Relation, items: Relation) -> Relation:
-        k = max(item.k for item in self.spec.privacy if item.m == "all")
+        k = max(item.k for item in self.spec.km if item.m == "all")
         sums = self._made("relations/set_sums", persons=classes, items=items)
         firsts = self._made("relations/set_firsts", sums=sums)
         return self._made("relations/rare_sets", items=items, firsts=firsts, k=k)
@@ -252,12 +266,15 @@ class _Search:
     _tables: int = 0
 
 
-def best_node(workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member]) -> BestNode:
+def best_node(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], sensitive: Sensitive
+) -> BestNode:
     """Find the node that loses least, at which no more persons are left out than the spec allows.
 
     Args:
         workspace: where.
         spec: what is asked for.
         members: the tables, each after its parent.
+        sensitive: the sensitive values of persons.
     """
-    return _Search(workspace, spec, members).best()
+    return _Search(workspace, spec, members, sensitive).best()

@@ -14,17 +14,15 @@ from dataclasses import dataclass, field
 
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import PersonClasses
-from kanon_sql.relations.members import Member, path_of
+from kanon_sql.relations.members import Member, States, path_of
+from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["States", "climbed"]
+__all__ = ["climbed"]
 
 ABOVE = 2.0
 """What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
-
-States = Mapping[str, Relation]
-"""Table -> its rows that stay, each with the level of each of its quasi-identifiers; scratch tables."""
 
 
 @dataclass
@@ -36,14 +34,15 @@ class _Climb:
         members: the tables, each after its parent.
         classes: the persons who stay.
         k: how many persons share an item.
+        sensitive: the sensitive values of persons.
         states: the rows that stay.
-        left_out: rows that were left out.
     """
 
     workspace: Workspace
     members: Mapping[str, Member]
     classes: PersonClasses
     k: int
+    sensitive: Sensitive
     states: dict[str, Relation] = field(default_factory=dict)
     _count: int = 0
 
@@ -87,6 +86,8 @@ class _Climb:
     def _rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         labelled: dict[str, Relation] = {}
         rare: dict[str, Relation] = {}
+        coherent = [item for item in self.sensitive.spec.coherence if item.m and item.h < 1]
+        holders = self.sensitive.holders(self.states) if coherent else None
         for member in self.events:
             assert member.parent is not None
             labelled[member.name] = self._made(
@@ -102,6 +103,18 @@ class _Climb:
             width = len(member.path)
             repeated = self._made("relations/repeated", "repeated", labelled=labelled[member.name], width=width)
             shared = self._made("relations/shared_times", "shared", repeated=repeated, width=width, k=self.k)
+            for asked in coherent:
+                most, of = asked.bound
+                shared = self._made(
+                    "relations/coherent_times",
+                    "coherent",
+                    repeated=repeated,
+                    shared=shared,
+                    holders=holders,
+                    width=width,
+                    most=most,
+                    of=of,
+                )
             rare[member.name] = self._made(
                 "relations/rare",
                 "rare",
@@ -184,19 +197,24 @@ class _Climb:
         return self._count
 
 
-def climbed(workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int) -> tuple[States, int]:
+def climbed(
+    workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int, sensitive: Sensitive
+) -> tuple[States, int]:
     """Generalize the rows of all tables below that of persons until every item is shared by k persons of its class.
+
+    An item is rare, too, while too large a share of the persons who share it has one sensitive value.
 
     Args:
         workspace: where.
         members: the tables, each after its parent.
         classes: the persons who stay.
         k: how many persons share an item.
+        sensitive: the sensitive values of persons.
 
     Returns:
         The rows that stay, and how many rows of the persons who stay were left out.
     """
-    climb = _Climb(workspace, members, classes, k)
+    climb = _Climb(workspace, members, classes, k, sensitive)
     paths = climb.paths()
     climb.start()
     before = workspace.size(list(climb.states.values()))

@@ -22,9 +22,12 @@ from kanon_sql.hierarchies import (
 from kanon_sql.spec import PERSON, ChildTable, ItemColumn, PersonTable, QuasiIdentifier, RelationalSpec, Source
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
-__all__ = ["DIGITS", "LabelledColumn", "Member", "members", "path_of"]
+__all__ = ["DIGITS", "LabelledColumn", "Member", "States", "members", "path_of", "unchanged_columns"]
 
 _SOURCE = "kanon_source"
+
+States = Mapping[str, Relation]
+"""Table -> its rows that stay, each with the level of each of its quasi-identifiers; scratch tables."""
 
 DIGITS = 9
 """Engines add fractions in different orders: what decides between nodes and steps is rounded to this many digits."""
@@ -141,6 +144,7 @@ class Member:
         columns: its quasi-identifiers.
         types: the columns of the source by name.
         count: its rows.
+        sensitive: the sensitive columns that it has; their values are ``s0``, ``s1``, ... of its rows.
     """
 
     placed: Placed
@@ -150,6 +154,7 @@ class Member:
     columns: Sequence[LabelledColumn]
     types: Mapping[str, Column]
     count: int
+    sensitive: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -194,6 +199,11 @@ def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
     return found
 
 
+def unchanged_columns(placed: Placed) -> tuple[str, ...]:
+    """The columns that are released as they are: those that are kept, and the sensitive ones."""
+    return (*placed.table.keep, *placed.table.sensitive)
+
+
 def _split_columns(placed: Placed) -> list[str]:
     """The columns of a table that hold several items, in the order of the spec."""
     return [item.column for item in placed.spec.items.values() if item.table == placed.name]
@@ -234,7 +244,8 @@ class _Reader:
             refers=[exact_value(types[name], _SOURCE) for name in self._refers],
             keys=[exact_value(types[name], _SOURCE) for name in self._key],
             values=[exact_value(types[name], _SOURCE) for name in placed.quasi_identifiers],
-            kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in placed.table.keep],
+            sensitive=[exact_value(types[name], _SOURCE) for name in placed.table.sensitive],
+            kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in unchanged_columns(placed)],
             split=[
                 exact_text(Sql(f"CAST({identifier(_SOURCE)}.{identifier(name)} AS VARCHAR)"))
                 for name in _split_columns(placed)
@@ -259,11 +270,14 @@ class _Reader:
 
     def _refuse_unknown(self, types: Mapping[str, Column]) -> None:
         table = self.placed.table
-        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.keep, *_split_columns(self.placed)))
+        names = dict.fromkeys(
+            (*table.own_keys, *table.quasi_identifiers, *unchanged_columns(self.placed), *_split_columns(self.placed))
+        )
         problems = unknown_columns(self.placed.shown, types, names, "which the spec names")
         if problems:
             raise SpecError(problems)
         refuse_several_texts(types, list(table.own_keys), "a key")
+        refuse_several_texts(types, list(table.sensitive), "a requirement")
         for name in _split_columns(self.placed):
             if types[name].kind != "text":
                 raise SpecError(
@@ -282,7 +296,8 @@ class _Reader:
 
     def _refuse_inexact(self, reader: Workspace, types: Mapping[str, Column]) -> None:
         table = self.placed.table
-        used = {name: types[name] for name in dict.fromkeys((*table.own_keys, *table.quasi_identifiers))}
+        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.sensitive))
+        used = {name: types[name] for name in names}
         if not used:
             return
         refuse_mixed_forms(reader, source_relation(), used, labelled=list(table.quasi_identifiers))
@@ -401,7 +416,7 @@ def _coded(
         is_child=parent is not None,
         items=[column.item() for column in columns],
     )
-    return Member(placed, parent, rows, coded, columns, types, count)
+    return Member(placed, parent, rows, coded, columns, types, count, placed.table.sensitive)
 
 
 def _column(workspace: Workspace, lookup: Lookup, number: int) -> LabelledColumn:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines import Workspace
-from kanon_sql.relations.local import States
-from kanon_sql.relations.members import Member
+from kanon_sql.relations.members import Member, States
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 

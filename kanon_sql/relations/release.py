@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from kanon_sql.engines import Column, Row, Workspace
 from kanon_sql.errors import VerificationError
+from kanon_sql.evaluate import Subject, examine
+from kanon_sql.frequency import value_facts_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms, shown_keys
-from kanon_sql.relations.local import States
-from kanon_sql.relations.members import Member
+from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
+from kanon_sql.relations.sensitive import class_models
 from kanon_sql.release import staged
-from kanon_sql.spec import PERSON, ItemColumn, KmAnonymity, RelationalSpec
+from kanon_sql.spec import PERSON, Coherence, ItemColumn, KmAnonymity, RelationalSpec, Requirement
 from kanon_sql.sql import Relation, Sql
 
 __all__ = ["Examined", "ReleasedTable", "Shared", "examined", "identifying", "released_keys", "written_tables"]
@@ -30,6 +33,7 @@ class ReleasedTable:
         key: its column that identifies rows; None for none.
         refers: its column that refers to the parent's; None for persons.
         labels: its quasi-identifiers.
+        sensitive: its sensitive columns.
         above: the name of its parent in the spec; None for persons.
     """
 
@@ -38,6 +42,7 @@ class ReleasedTable:
     key: Sequence[str]
     refers: Sequence[str]
     labels: Sequence[str]
+    sensitive: Sequence[str]
     above: str | None
 
 
@@ -47,13 +52,15 @@ class Shared:
 
     Attributes:
         requirement: it.
-        fewest: the fewest persons who share what is known; None where nothing is known of anyone.
-        rare: combinations that fewer than k persons share.
+        fewest: the fewest persons who share what is known; None where nothing is known of anyone, or for others.
+        rare: combinations that violate it, or classes.
+        reached: the thresholds that are reached, by their names.
     """
 
-    requirement: KmAnonymity
+    requirement: KmAnonymity | Coherence | Requirement
     fewest: int | None
     rare: int
+    reached: Mapping[str, Any]
 
     @property
     def holds(self) -> bool:
@@ -161,6 +168,7 @@ def written_tables(
                 identifying(spec, name),
                 () if refers is None else (refers,),
                 [column.name for column in member.columns],
+                member.sensitive,
                 above,
             )
         yield found
@@ -173,7 +181,7 @@ def _outputs(spec: RelationalSpec, member: Member) -> list[dict[str, object]]:
     outputs += [] if key is None else [{"kind": "key", "name": key}]
     outputs += [] if refers is None else [{"kind": "above", "name": refers}]
     columns = {column.name: column for column in member.columns}
-    kept = list(member.placed.table.keep)
+    kept = list(unchanged_columns(member.placed))
     for name in member.types:
         if name in columns:
             outputs.append({"kind": "label", "name": name, **columns[name].item()})
@@ -186,7 +194,7 @@ def _outputs(spec: RelationalSpec, member: Member) -> list[dict[str, object]]:
 
 
 def examined(
-    workspace: Workspace, tables: Mapping[str, ReleasedTable], requirements: Sequence[KmAnonymity]
+    workspace: Workspace, tables: Mapping[str, ReleasedTable], spec: RelationalSpec, references: Mapping[str, Sql]
 ) -> Examined:
     """Count in released tables, joined by their own keys, how many persons share what may be known of one.
 
@@ -195,7 +203,8 @@ def examined(
     Args:
         workspace: where; its names must be free.
         tables: the released tables, each after its parent.
-        requirements: what is asked for.
+        spec: what is asked for.
+        references: column of persons -> the distribution that classes are compared with, where a requirement has one.
 
     Raises:
         VerificationError: keys are not unique, or rows refer to no row.
@@ -213,10 +222,17 @@ def examined(
         table=root.table,
         keys=keys,
         labels=_labels(root, types[PERSON]),
+        sensitive=_values(root, types[PERSON]),
     )
     counts = workspace.row("relations/fewest_in_class", persons=persons)
     numbered = workspace.table("examined_root")
-    workspace.execute("relations/examined_root", target=numbered, persons=persons, key_columns=len(keys))
+    workspace.execute(
+        "relations/examined_root",
+        target=numbered,
+        persons=persons,
+        key_columns=len(keys),
+        sensitive=len(root.sensitive),
+    )
     _refuse_repeated(workspace, numbered, PERSON, len(keys))
     parents, widths = {PERSON: numbered}, {PERSON: 0}
     rows, items = {PERSON: int(counts[0])}, []
@@ -234,6 +250,7 @@ def examined(
             refers=[exact_value(types[name][column], _OWN) for column in item.refers],
             inherited=widths[item.above],
             labels=labels,
+            sensitive=_values(item, types[name]),
         )
         widths[name] = widths[item.above] + len(labels)
         rows[name] = _refuse_lost(workspace, item, parents[name])
@@ -241,24 +258,33 @@ def examined(
             _refuse_repeated(workspace, parents[name], name, len(item.key))
         items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
     together = _together(workspace, items)
+    counted = _Counted(workspace, spec, numbered, together, _holders(workspace, tables, parents))
     return Examined(
         persons=int(counts[0]),
         classes=int(counts[1]),
         fewest=None if counts[2] is None else int(counts[2]),
         rows=rows,
-        shared=[_shared(workspace, item, numbered, together) for item in requirements],
+        shared=[
+            *(counted.of(item) for item in spec.requirements if isinstance(item, KmAnonymity | Coherence)),
+            *_classes(workspace, root, types[PERSON], spec, references),
+        ],
     )
 
 
 def _refuse_inexact(workspace: Workspace, item: ReleasedTable, types: Mapping[str, Column]) -> None:
     """Refuse values that this engine could not compare exactly: different ones would be counted as one."""
-    used = {name: types[name] for name in dict.fromkeys((*item.key, *item.refers, *item.labels))}
+    names = dict.fromkeys((*item.key, *item.refers, *item.labels, *item.sensitive))
+    used = {name: types[name] for name in names}
     refuse_mixed_forms(workspace, item.table, used)
     refuse_blank_ends(workspace, item.table, exact_texts(list(used.values()), "checked"), item.name)
 
 
 def _labels(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:
     return shown_keys([types[name] for name in item.labels], _OWN)
+
+
+def _values(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:
+    return [exact_value(types[name], _OWN) for name in item.sensitive]
 
 
 def _refuse_repeated(workspace: Workspace, table: Relation, name: str, key_columns: int) -> None:
@@ -300,17 +326,100 @@ def _together(workspace: Workspace, items: Sequence[Relation]) -> Relation | Non
     return target
 
 
-def _shared(workspace: Workspace, asked: KmAnonymity, persons: Relation, items: Relation | None) -> Shared:
-    """How many persons share what an attacker knows who knows at most m items."""
-    found = [workspace.row("relations/small_sets", persons=persons, k=asked.k)]
-    if items is not None and asked.m == "all":
-        found.append(_whole_sets(workspace, asked.k, persons, items))
-    elif items is not None:
-        found += [
-            workspace.row("relations/fewest_sharing", items=items, m=m, k=asked.k) for m in range(1, int(asked.m) + 1)
+def _holders(
+    workspace: Workspace, tables: Mapping[str, ReleasedTable], rows: Mapping[str, Relation]
+) -> Relation | None:
+    """Which persons have which sensitive values; None where no column is sensitive."""
+    columns = [(rows[name], number) for name, item in tables.items() for number in range(len(item.sensitive))]
+    if not columns:
+        return None
+    target = workspace.table("examined_values")
+    workspace.execute("relations/examined_values", target=target, columns=columns)
+    return target
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What is counted of released tables.
+
+    Attributes:
+        workspace: where.
+        spec: what is asked for.
+        persons: with their classes.
+        items: of all persons; None without other tables.
+        holders: which persons have which sensitive values; None without any.
+    """
+
+    workspace: Workspace
+    spec: RelationalSpec
+    persons: Relation
+    items: Relation | None
+    holders: Relation | None
+
+    def of(self, asked: KmAnonymity | Coherence) -> Shared:
+        """What was counted for a requirement."""
+        return self._coherent(asked) if isinstance(asked, Coherence) else self._shared(asked)
+
+    def _shared(self, asked: KmAnonymity) -> Shared:
+        """How many persons share what an attacker knows who knows at most m items."""
+        workspace = self.workspace
+        found = [workspace.row("relations/small_sets", persons=self.persons, k=asked.k)]
+        if self.items is not None and asked.m == "all":
+            found.append(_whole_sets(workspace, asked.k, self.persons, self.items))
+        elif self.items is not None:
+            found += [
+                workspace.row("relations/fewest_sharing", items=self.items, m=m, k=asked.k)
+                for m in range(1, int(asked.m) + 1)
+            ]
+        fewest = min((int(row[0]) for row in found if row[0] is not None), default=None)
+        return Shared(asked, fewest, sum(int(row[1]) for row in found), {"k": fewest})
+
+    def _coherent(self, asked: Coherence) -> Shared:
+        """The largest share of a sensitive value among persons who share what is known."""
+        assert asked.m is not None
+        assert self.holders is not None, "the spec refuses coherence without sensitive columns"
+        most, of = asked.bound
+        found = [
+            self.workspace.row(
+                "relations/largest_share",
+                persons=self.persons,
+                items=self.items,
+                holders=self.holders,
+                m=m,
+                most=most,
+                of=of,
+            )
+            for m in range(asked.m + 1)
+            if not m or self.items is not None
         ]
-    fewest = [int(row[0]) for row in found if row[0] is not None]
-    return Shared(asked, min(fewest, default=None), sum(int(row[1]) for row in found))
+        largest = max((float(row[0]) for row in found if row[0] is not None), default=0.0)
+        return Shared(asked, None, sum(int(row[1]) for row in found), {"h": round(largest, DIGITS)})
+
+
+def _classes(
+    workspace: Workspace,
+    root: ReleasedTable,
+    types: Mapping[str, Column],
+    spec: RelationalSpec,
+    references: Mapping[str, Sql],
+) -> list[Shared]:
+    """What the classes of persons reach of the requirements on them."""
+    models = class_models(spec)
+    if not models:
+        return []
+    names = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
+    subject = Subject(
+        table=root.table,
+        columns=types,
+        quasi_identifiers=root.labels,
+        references=references,
+        facts={name: value_facts_of(models, types[name]) for name in names},
+    )
+    found = examine(workspace, subject, models)
+    return [
+        Shared(asked, None, item.violating_classes, dict(item.values))
+        for asked, item in zip(spec.of_classes, found.achieved, strict=True)
+    ]
 
 
 def _whole_sets(workspace: Workspace, k: int, persons: Relation, items: Relation) -> Row:

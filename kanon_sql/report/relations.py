@@ -66,10 +66,10 @@ def _columns(result: RelationalResult) -> RenderableType:
 
 
 def _requirements(result: RelationalResult) -> RenderableType:
-    table = columns([("requirement", False), ("fewest who share", True), ("shared by too few", True)])
+    table = columns([("requirement", False), ("reached", True), ("violations", True)])
     for item in result.requirements:
-        fewest = "" if item["fewest"] is None else number(item["fewest"])
-        table.add_row(item["requirement"], fewest, number(item["rare"]))
+        reached = ", ".join(f"{name} = {value:.4g}" for name, value in item["reached"].items() if value is not None)
+        table.add_row(item["requirement"], reached, number(item["rare"]))
     return table
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from kanon_sql.models import label_of
+from kanon_sql.relations import requirement_label
 from kanon_sql.report.html import listed
 from kanon_sql.report.layout import facts
 from kanon_sql.report.words import plural
@@ -74,7 +75,7 @@ def _of_several(spec: RelationalSpec, given: Mapping[str, Any]) -> Iterator[tupl
             name,
             f"items in {item.table}.{item.column}: {listed(item.hierarchy.redacted()) or 'the value, or nothing'}",
         )
-    yield "requirements", ", ".join(f"km_anonymity ({item.notation})" for item in spec.privacy)
+    yield "requirements", ", ".join(map(requirement_label, spec.requirements))
     yield "suppression", _written(given["suppression"])
     yield "recoding", spec.method
     yield "release", "none is named" if spec.release is None else f"in {format_table_name(spec.release.schema_)}"

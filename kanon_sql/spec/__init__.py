@@ -69,7 +69,15 @@ if TYPE_CHECKING:
     from kanon_sql.spec.dimension import Dimension
     from kanon_sql.spec.masking import Masking, Noise, Pram
     from kanon_sql.spec.perturbation import PerturbSpec
-    from kanon_sql.spec.relational import PERSON, ChildTable, ItemColumn, KmAnonymity, PersonTable, RelationalSpec
+    from kanon_sql.spec.relational import (
+        PERSON,
+        ChildTable,
+        Coherence,
+        ItemColumn,
+        KmAnonymity,
+        PersonTable,
+        RelationalSpec,
+    )
     from kanon_sql.spec.tabulation import TableSpec
 
 __all__ = [
@@ -88,6 +96,7 @@ __all__ = [
     "ChildTable",
     "CloakSpec",
     "CloakWarnings",
+    "Coherence",
     "ColumnStep",
     "ComputedColumn",
     "Count",
@@ -175,7 +184,8 @@ __all__ = [
 
 _HOME = {
     **dict.fromkeys(
-        ("PERSON", "ChildTable", "ItemColumn", "KmAnonymity", "PersonTable", "RelationalSpec"), "relational"
+        ("PERSON", "ChildTable", "Coherence", "ItemColumn", "KmAnonymity", "PersonTable", "RelationalSpec"),
+        "relational",
     ),
     "CloakSpec": "cloaking",
     "Dimension": "dimension",

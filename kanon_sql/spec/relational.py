@@ -8,9 +8,23 @@ from html import escape
 from math import floor
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, chosen, fail, kind, quote, shaped, text
+from kanon_sql.spec.checks import (
+    Fault,
+    Faults,
+    Part,
+    checked,
+    choice,
+    chosen,
+    fail,
+    kind,
+    quote,
+    shaped,
+    text,
+    the_number,
+)
 from kanon_sql.spec.checks import integer as whole_number
 from kanon_sql.spec.checks import items as list_of
 from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
@@ -19,10 +33,21 @@ from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
+from kanon_sql.spec.registry import parse_requirement
+from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.sections import Source, share_or_percent
 
-__all__ = ["PERSON", "ChildTable", "ItemColumn", "KmAnonymity", "PersonTable", "RelatedTable", "RelationalSpec"]
+__all__ = [
+    "PERSON",
+    "ChildTable",
+    "Coherence",
+    "ItemColumn",
+    "KmAnonymity",
+    "PersonTable",
+    "RelatedTable",
+    "RelationalSpec",
+]
 
 PERSON = "person"
 """What a table without ``parent`` hangs below: the table of persons."""
@@ -68,12 +93,16 @@ class RelatedTable(Part):
         table: the table, view, query or file.
         name: what it is released as; by default the name of the table.
         quasi_identifiers: column -> hierarchy.
+        sensitive: columns that the requirements protect; released as they are.
         keep: columns to release as they are.
     """
 
     table: Source | None = Field(default=None, description="The table or view, {query: ...} or {file: ...}.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(_quasi_identifiers)] = Field(
         default_factory=dict, description="The columns to generalize, each with its hierarchy."
+    )
+    sensitive: ColumnNames = Field(
+        default=(), description="Sensitive columns, which the requirements protect; they are released unchanged."
     )
     keep: ColumnNames = Field(default=(), description="Insensitive columns to release unchanged.")
 
@@ -82,6 +111,7 @@ class RelatedTable(Part):
         return {
             "table": None if self.table is None else self.table.to_dict(),
             "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
+            "sensitive": list(self.sensitive),
             "keep": list(self.keep),
         }
 
@@ -104,7 +134,8 @@ class RelatedTable(Part):
         if value is None:
             return
         seen = {name.casefold(): "key" for name in value.own_keys}
-        for role, names in (("quasi_identifiers", value.quasi_identifiers), ("keep", value.keep)):
+        roles = {"quasi_identifiers": value.quasi_identifiers, "sensitive": value.sensitive, "keep": value.keep}
+        for role, names in roles.items():
             for position, name in enumerate(names):
                 where: tuple[str | int, ...] = (role, name) if role == "quasi_identifiers" else (role, position)
                 if name.casefold() in seen:
@@ -123,7 +154,12 @@ class RelatedTable(Part):
                 yield Fault(("quasi_identifiers", name, "parents"), why)
 
 
-_ROLES = {"key": "part of a key", "quasi_identifiers": "a quasi-identifier", "keep": "kept"}
+_ROLES = {
+    "key": "part of a key",
+    "quasi_identifiers": "a quasi-identifier",
+    "sensitive": "sensitive",
+    "keep": "kept",
+}
 
 
 class PersonTable(RelatedTable):
@@ -259,6 +295,11 @@ class ItemColumn(Part):
         return {self.column: self.hierarchy}
 
     @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    @property
     def keep(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
@@ -329,7 +370,34 @@ def _known_items(value: object) -> int | str:
     return whole_number("m", 0, MOST_ITEMS)(value)
 
 
-class KmAnonymity(Part):
+class _KnownItems(Part):
+    """A requirement about what is known of a person, written as a mapping with its name as the only key.
+
+    Attributes:
+        name: the key.
+    """
+
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this requirement."""
+        return {self.name: self.model_dump(mode="json", exclude_none=True)}
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict`: it names no values."""
+        return self.to_dict()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {cls.name: handler.resolve_ref_schema(handler(core))},
+            "required": [cls.name],
+            "additionalProperties": False,
+        }
+
+
+class KmAnonymity(_KnownItems):
     """``km_anonymity``: an attacker who knows a person's own values and any m of their items finds at least k persons.
 
     Terrovitis, Mamoulis, Kalnis (VLDB 2008), section 2, within each class of persons (Poulis et al., ECML PKDD 2013).
@@ -339,6 +407,7 @@ class KmAnonymity(Part):
         m: how many items are known, from 0 (the person's own values alone) to 3; ``all`` for any number of them.
     """
 
+    name: ClassVar[str] = "km_anonymity"
     expected: ClassVar[str] = "{k: 5, m: 1}"
 
     k: Annotated[int, checked(whole_number("k", 1))] = Field(description="The fewest persons who share what is known.")
@@ -348,25 +417,83 @@ class KmAnonymity(Part):
 
     @property
     def notation(self) -> str:
-        """Such as ``(5, 1)``: k and m."""
-        return f"k = {self.k}, m = {self.m}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON that reads back as this requirement."""
-        return {"km_anonymity": {"k": self.k, "m": self.m}}
+        """Such as ``km_anonymity (k = 5, m = 1)``."""
+        return f"km_anonymity (k = {self.k}, m = {self.m})"
 
 
-def _requirement(value: object) -> KmAnonymity:
+class Coherence(_KnownItems):
+    """``coherence``: of the persons who share what is known, at most a share h has any one sensitive value.
+
+    Xu, Wang, Fu, Yu (KDD 2008), within each class of persons, without their bound on who shares it, which
+    ``km_anonymity`` is.
+
+    Attributes:
+        h: the largest share.
+        m: how many items are known, from 0 to 3; None for as many as ``km_anonymity`` says.
+    """
+
+    name: ClassVar[str] = "coherence"
+    expected: ClassVar[str] = "{h: 0.8}"
+
+    h: Annotated[float, checked(the_number("h, above 0 and at most 1", above=0, most=1))] = Field(
+        description="The largest share of the persons who share what is known that may have one sensitive value."
+    )
+    m: Annotated[int | None, checked(whole_number("m", 0, MOST_ITEMS))] = Field(
+        default=None, description="How many items of a person an attacker knows: 0 to 3; as km_anonymity by default."
+    )
+
+    @property
+    def notation(self) -> str:
+        """Such as ``coherence (h = 0.8)``."""
+        return f"coherence (h = {self.h:g}{'' if self.m is None else f', m = {self.m}'})"
+
+    @property
+    def bound(self) -> tuple[int, int]:
+        """H as numerator and denominator, rounded down to nine digits, so that counts are compared in whole numbers."""
+        return floor(Fraction(str(self.h)) * 10**9), 10**9
+
+
+_OF_CLASSES = ("l_diversity", "t_closeness")
+"""Requirements of a single table that hold for the classes of persons too."""
+
+
+def _requirement(value: object) -> KmAnonymity | Coherence | Requirement:
     if not isinstance(value, Mapping) or len(value) != 1:
         fail("expected one requirement, such as km_anonymity: {k: 5, m: 1}")
     ((name, options),) = value.items()
     faults = Faults()
-    faults.attempt((name,), choice("requirement", ("km_anonymity",)), name)
+    faults.attempt((name,), choice("requirement", ("km_anonymity", "coherence", *_OF_CLASSES)), name)
     faults.finish()
-    found = faults.attempt((name,), KmAnonymity.model_validate, options)
+    found: KmAnonymity | Coherence | Requirement | None
+    if name in _OF_CLASSES:
+        found = parse_requirement(value)
+        _refuse_unsupported(found)
+    elif name == "km_anonymity":
+        found = faults.attempt((name,), KmAnonymity.model_validate, options)
+    else:
+        found = faults.attempt((name,), Coherence.model_validate, options)
     faults.finish()
     assert found is not None
     return found
+
+
+def _refuse_unsupported(found: Requirement) -> None:
+    """Refuse what is defined for a single table only."""
+    faults = Faults()
+    for key, supported in (
+        ("variant", ("distinct", "entropy", "recursive")),
+        ("estimator", (None, "shannon")),
+        ("distance", ("equal",)),
+        ("reference", ("original",)),
+        ("quasi_identifiers", (None,)),
+        ("others_as_quasi_identifiers", (False,)),
+    ):
+        if getattr(found, key, supported[0]) not in supported:
+            named = [item for item in supported if item]
+            instead = f"expected {' or '.join(map(str, named))}" if named else "leave it out"
+            why = f"not supported for several tables; {instead}"
+            faults.add((found.name, key), why, at_key=True)
+    faults.finish()
 
 
 class PersonSuppression(Part):
@@ -476,9 +603,10 @@ class RelationalSpec(SpecDocument):
         default_factory=dict,
         description="Columns that hold several items, by the names that their tables are released under.",
     )
-    privacy: Annotated[tuple[KmAnonymity, ...], checked(list_of("requirements", _requirement, least=1))] = Field(
-        description="The requirements, such as '- km_anonymity: {k: 5, m: 1}'.", min_length=1
-    )
+    privacy: Annotated[
+        tuple[KmAnonymity | Coherence | Requirement, ...],
+        checked(list_of("requirements", _requirement, least=1)),
+    ] = Field(description="The requirements, such as '- km_anonymity: {k: 5, m: 1}'.", min_length=1)
     suppression: PersonSuppression = Field(
         default=PersonSuppression(), description="How many persons and rows may be left out."
     )
@@ -507,6 +635,7 @@ class RelationalSpec(SpecDocument):
             if [other.casefold() for other in names].count(name.casefold()) > 1:
                 where = ("tables" if name in value.tables else "items", name)
                 yield Fault(where, "another table is released under this name; choose another one", True)
+        yield from value._requirement_faults()
         if value.method == "full_domain" and value.suppression.max_rows:
             why = "full_domain leaves out whole persons only; use max_persons, or recoding: local"
             yield Fault(("suppression", "max_rows"), why)
@@ -564,7 +693,35 @@ class RelationalSpec(SpecDocument):
         table: PersonTable | ChildTable = self.person if name == PERSON else self.tables[name]
         refers = table.refers_by if isinstance(table, ChildTable) else ()
         keys = ["_".join(key) for key in dict.fromkeys((table.key or (), refers)) if key]
-        return [*keys, *table.quasi_identifiers, *table.keep]
+        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep]
+
+    def _requirement_faults(self) -> Iterator[Fault]:
+        """Requirements without what they are about, and sensitive columns without a requirement."""
+        if not self.km:
+            why = "missing 'km_anonymity', such as km_anonymity: {k: 5, m: 1}: how many persons share what is known"
+            yield Fault(("privacy",), why, True)
+        tables = {name: table.sensitive for name, table in {PERSON: self.person, **self.tables}.items()}
+        for position, item in enumerate(self.privacy):
+            where = ("privacy", position)
+            if isinstance(item, Coherence):
+                if not any(tables.values()):
+                    yield Fault(where, "there is no sensitive column; add sensitive: [diagnosis] to a table", True)
+                if item.m is None and any(other.m == "all" for other in self.km):
+                    yield Fault(where, "missing 'm': km_anonymity is for m: all; write m, from 0 to 3", True)
+                if self.recoding == "local" and (item.m or 0) > 1:
+                    yield Fault(where, "local makes single items coherent, m: 1; use full_domain", True)
+            elif isinstance(item, Requirement) and item.attribute not in self.person.sensitive:
+                why = f"{quote(str(item.attribute))} is not sensitive in the table of persons, whose classes are judged"
+                yield Fault(where, f"{why}; add it there, or use coherence", True)
+        if self.coherence:
+            return
+        judged = [item.attribute for item in self.of_classes]
+        for name, columns in tables.items():
+            place: tuple[str | int, ...] = (PERSON,) if name == PERSON else ("tables", name)
+            for position, column in enumerate(columns):
+                if name != PERSON or column not in judged:
+                    why = "no requirement protects this column; add coherence: {h: 0.8}, or list it under keep"
+                    yield Fault((*place, "sensitive", position), why)
 
     def _old_keys(self, name: str, where: tuple[str | int, ...]) -> Iterator[Fault]:
         """Columns that are released as they are, and called like the key of a table above."""
@@ -577,10 +734,11 @@ class RelationalSpec(SpecDocument):
                 break
             keys |= {column.casefold() for column in above.key or ()}
             above = self.parent_of(above) if isinstance(above, ChildTable) else None
-        for position, column in enumerate(self.tables[name].keep):
-            if column.casefold() in keys:
-                why = "this is the name of a key of a table above, which the new keys are to replace; leave it out"
-                yield Fault((*where, "keep", position), why)
+        for role, columns in (("keep", self.tables[name].keep), ("sensitive", self.tables[name].sensitive)):
+            for position, column in enumerate(columns):
+                if column.casefold() in keys:
+                    why = "this is the name of a key of a table above, which the new keys are to replace; leave it out"
+                    yield Fault((*where, role, position), why)
 
     def _item_faults(self) -> Iterator[Fault]:
         for name, item in self.items.items():
@@ -591,7 +749,7 @@ class RelationalSpec(SpecDocument):
                 continue
             if parent.key is None:
                 yield Fault(("tables", item.table), f"missing 'key': the items {quote(name)} refer to it", True)
-            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.keep)
+            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.sensitive, *parent.keep)
             if item.column.casefold() in {other.casefold() for other in others}:
                 why = "the column has another role in its table, and would be released twice; leave it out there"
                 yield Fault(("items", name, "column"), why)
@@ -620,7 +778,37 @@ class RelationalSpec(SpecDocument):
 
     @property
     def _allows_local(self) -> bool:
-        return all(item.m in (0, 1) for item in self.privacy)
+        return all(item.m in (0, 1) for item in self.km) and all((item.m or 0) <= 1 for item in self.coherence)
+
+    @property
+    def km(self) -> tuple[KmAnonymity, ...]:
+        """The requirements on how many persons share what is known."""
+        return tuple(item for item in self.privacy if isinstance(item, KmAnonymity))
+
+    @property
+    def requirements(self) -> tuple[KmAnonymity | Coherence | Requirement, ...]:
+        """The requirements, each coherence with the number of items that it is about."""
+        most = max((item.m for item in self.km if item.m != "all"), default=None)
+        return tuple(
+            item.model_copy(update={"m": most}) if isinstance(item, Coherence) and item.m is None else item
+            for item in self.privacy
+        )
+
+    @property
+    def coherence(self) -> tuple[Coherence, ...]:
+        """The requirements on sensitive values of persons who share what is known."""
+        return tuple(item for item in self.requirements if isinstance(item, Coherence))
+
+    @property
+    def known_items(self) -> int:
+        """The most items that an attacker is taken to know: more than can be counted for all of them."""
+        asked = [MOST_ITEMS + 1 if item.m == "all" else item.m for item in self.km]
+        return max([*asked, *(item.m or 0 for item in self.coherence)])
+
+    @property
+    def of_classes(self) -> tuple[Requirement, ...]:
+        """The requirements on the classes of persons alone."""
+        return tuple(item for item in self.privacy if isinstance(item, Requirement))
 
     @property
     def below(self) -> dict[str, ChildTable | ItemColumn]:
@@ -630,7 +818,7 @@ class RelationalSpec(SpecDocument):
     @property
     def k(self) -> int:
         """The largest k that is asked for."""
-        return max(item.k for item in self.privacy)
+        return max(item.k for item in self.km)
 
     def released(self, name: str) -> tuple[str, ...]:
         """The full name of a released table, by its name in the spec."""
@@ -657,6 +845,7 @@ class RelationalSpec(SpecDocument):
         """Return what :meth:`to_dict` does for a manifest: no literals of SQL, no labels, no passwords."""
         return {
             **self._shared(),
+            "privacy": [item.redacted() for item in self.privacy],
             "person": self.person.redacted(),
             "tables": _each(self.tables, "redacted"),
             "items": _each(self.items, "redacted"),
@@ -691,7 +880,10 @@ class RelationalSpec(SpecDocument):
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a spec of several tables may be written in."""
         about = "Which tables to release together, below a table of persons, and how."
-        return titled(tidied(cls), "kanon_sql spec of several tables", about)
+        schema = tidied(cls)
+        others = {"type": "object", "properties": {name: {} for name in _OF_CLASSES}, "additionalProperties": False}
+        schema["$defs"][Requirement.__name__] = {**others, "minProperties": 1, "maxProperties": 1}
+        return titled(schema, "kanon_sql spec of several tables", about)
 
 
 def _each(tables: Mapping[str, ChildTable] | Mapping[str, ItemColumn], how: str) -> dict[str, Any]:

@@ -12,15 +12,19 @@ from typing import Any, Literal, TypedDict
 from kanon_sql.engines import Engine, Reporter, Workspace, now, open_workspace
 from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, VerificationError, refuse
 from kanon_sql.frequency import explained_if_missing, unknown_columns
+from kanon_sql.models import Monotonicity
 from kanon_sql.relations import (
     Examined,
     Member,
     Placed,
     ReleasedTable,
+    Sensitive,
+    Shared,
     States,
     TableOutcome,
     best_node,
     chosen_classes,
+    class_models,
     climbed,
     constant_states,
     examined,
@@ -29,10 +33,12 @@ from kanon_sql.relations import (
     node_dict,
     outcomes,
     released_keys,
+    requirement_label,
+    source_references,
     written_tables,
 )
 from kanon_sql.release import never_together, publish_together, refuse_foreign_release
-from kanon_sql.spec import HIDDEN, PERSON, Count, RelationalSpec, Share, Text, VerdictResult
+from kanon_sql.spec import HIDDEN, PERSON, Coherence, Count, KmAnonymity, RelationalSpec, Share, Text, VerdictResult
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.run import Run, running
@@ -77,15 +83,18 @@ class RequirementResult(TypedDict):
     """A requirement, and what was found.
 
     Attributes:
-        requirement: as the spec writes it.
-        fewest: the fewest persons who share what is known; None where nothing is known of anyone.
-        rare: combinations that fewer than k persons share.
+        requirement: in the field's notation.
+        fewest: the fewest persons who share what is known; None where nothing is known of anyone, and for requirements
+            that count something else.
+        rare: combinations of items, or classes of persons, that violate it.
+        reached: the thresholds that are reached, by their names; None where none is.
         holds: whether it holds.
     """
 
     requirement: Text
     fewest: Count | None
     rare: Count
+    reached: Mapping[str, float | int | None]
     holds: bool
 
 
@@ -274,7 +283,9 @@ def _run(
 
 def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) -> RelationalResult:
     found = members(workspace, spec)
-    made = _recoded(workspace, spec, found)
+    sensitive = Sensitive(workspace, spec, found)
+    made = _recoded(workspace, spec, found, sensitive)
+    notes = [*_notes(spec), *([] if _is_proven(spec) else [_NOT_PROVEN])]
     stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
     if made is None:
         return _without_release(spec, found, verb, stopped)
@@ -299,12 +310,12 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
     if (why := _too_many_rows(spec, found, made)) is not None:
         return replace(result, verdict="fail", message=f"{stopped}: {why}")
     if verb == "plan":
-        return replace(result, message=_message("would publish", counted, spec), notes=_notes(spec))
+        return replace(result, message=_message("would publish", counted, spec), notes=notes)
     with written_tables(workspace, spec, found, states) as written:
         workspace.report("verifying the written tables", None)
-        seen = examined(workspace, written, spec.privacy)
+        seen = examined(workspace, written, spec, sensitive.references)
         _verify(seen, counted)
-        result = replace(_with(result, seen), message=_message("published", counted, spec), notes=_notes(spec))
+        result = replace(_with(result, seen), message=_message("published", counted, spec), notes=notes)
         manifest = _manifest(workspace, spec, result)
         publish_together(
             workspace, [(Placed(spec, name), item.table, {**manifest, "release": ".".join(spec.released(name))})
@@ -336,28 +347,30 @@ class _RecodedTables:
     asked: int | None = None
 
 
-def _recoded(workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member]) -> _RecodedTables | None:
+def _recoded(
+    workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member], sensitive: Sensitive
+) -> _RecodedTables | None:
     """What is to be released; None where nothing satisfies."""
     if spec.method == "full_domain":
-        best = best_node(workspace, spec, found)
+        best = best_node(workspace, spec, found, sensitive)
         if best.nodes is None or best.persons is None:
             return None
         states = constant_states(workspace, found, best.nodes, best.persons)
         return _RecodedTables(
             best.nodes, states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked
         )
-    chosen = chosen_classes(workspace, spec, found)
+    chosen = chosen_classes(workspace, spec, found, sensitive)
     if chosen is None:
         return None
     sizes = _class_sizes(workspace, chosen.table)
     lowest = {name: [column.lowest for column in item.columns] for name, item in found.items() if name != PERSON}
     nodes = {PERSON: chosen.node}
     own = constant_states(workspace, found, nodes, chosen.table)
-    if not lowest or all(item.m == 0 for item in spec.privacy):
+    if not lowest or not spec.known_items:
         events = constant_states(workspace, found, lowest, chosen.table)
         return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
-    k = max(item.k for item in spec.privacy if item.m != 0)
-    shared, rows_left_out = climbed(workspace, found, chosen, k)
+    k = max((item.k for item in spec.km if item.m != 0), default=1)
+    shared, rows_left_out = climbed(workspace, found, chosen, k, sensitive)
     return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)
 
 
@@ -393,8 +406,8 @@ def _verify(seen: Examined, counted: Mapping[str, TableOutcome]) -> None:
     for shared in seen.shared:
         if not shared.holds:
             raise VerificationError(
-                f"verification: {shared.rare:,} combinations are shared by fewer than {shared.requirement.k} persons; "
-                "nothing was published"
+                f"verification: {requirement_label(shared.requirement)} is violated {shared.rare:,} times; nothing was "
+                "published"
             )
 
 
@@ -405,9 +418,10 @@ def _with(result: RelationalResult, seen: Examined) -> RelationalResult:
         fewest=seen.fewest,
         requirements=[
             {
-                "requirement": f"km_anonymity ({item.requirement.notation})",
+                "requirement": requirement_label(item.requirement),
                 "fewest": item.fewest,
                 "rare": item.rare,
+                "reached": item.reached,
                 "holds": item.holds,
             }
             for item in seen.shared
@@ -436,7 +450,7 @@ def _tables(spec: RelationalSpec, counted: Mapping[str, TableOutcome], *, publis
 
 def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpec) -> str:
     persons = counted[PERSON]
-    asked = ", ".join(f"km_anonymity ({item.notation})" for item in spec.privacy)
+    asked = ", ".join(map(requirement_label, spec.requirements))
     tables = "1 table" if len(counted) == 1 else f"{len(counted)} tables"
     return f"{done} {tables} of {persons.released:,} persons out of {persons.rows:,}, for {asked}"
 
@@ -452,9 +466,22 @@ def _notes(spec: RelationalSpec) -> list[str]:
             f"released as they are, and not counted: {', '.join(kept)}; who knows such a value of a person may find "
             "them by it"
         )
-    if any(item.k == 1 for item in spec.privacy):
+    if any(item.k == 1 for item in spec.km):
         notes.append("km_anonymity with k = 1 protects no one")
     return notes
+
+
+_NOT_PROVEN = (
+    "not proven: for sensitive values persons are left out who need not be, so that levels that lose less may do"
+)
+
+
+def _is_proven(spec: RelationalSpec) -> bool:
+    """Whether a search for levels leaves out no person who could stay, and so finds the ones that lose least."""
+    return spec.method != "full_domain" or not (
+        spec.coherence
+        or any(model.monotonicity(by_person=False) is not Monotonicity.ALWAYS for model in class_models(spec))
+    )
 
 
 def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
@@ -543,7 +570,7 @@ def check_tables(
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
             stands, others = _as_released(workspace, spec)
-            seen = examined(workspace, stands, spec.privacy)
+            seen = examined(workspace, stands, spec, source_references(workspace, spec))
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",
@@ -575,14 +602,20 @@ def _checked(seen: Examined) -> str:
         return "there are no persons, so that nothing is protected"
     failed = [item for item in seen.shared if not item.holds]
     if failed:
-        rare = "; ".join(
-            f"km_anonymity ({item.requirement.notation}) does not hold: {item.rare:,} combinations are shared by fewer "
-            f"persons, the rarest by {item.fewest:,}"
-            for item in failed
-        )
-        return rare
-    held = ", ".join(f"km_anonymity ({item.requirement.notation})" for item in seen.shared)
+        return "; ".join(f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed)
+    held = ", ".join(requirement_label(item.requirement) for item in seen.shared)
     return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
+
+
+def _violations(item: Shared) -> str:
+    if isinstance(item.requirement, KmAnonymity):
+        return f"{item.rare:,} combinations are shared by fewer persons, the rarest by {item.fewest:,}"
+    if isinstance(item.requirement, Coherence):
+        return (
+            f"{item.rare:,} times a sensitive value is too frequent among persons who share a combination, at most "
+            f"with a share of {item.reached['h']:.4g}"
+        )
+    return f"{item.rare:,} classes violate it"
 
 
 def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:
@@ -595,13 +628,14 @@ def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, 
             columns = workspace.columns(Relation(table))
         key, refers = released_keys(spec, name)
         labels = list(placed.quasi_identifiers)
-        wanted = [item for item in (key, refers, *labels) if item is not None]
+        wanted = [item for item in (key, refers, *labels, *placed.table.sensitive) if item is not None]
         problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
         if problems:
             raise SpecError(problems)
         above = None if name == PERSON else spec.below[name].above
         own = identifying(spec, name)
-        found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels, above)
+        found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels,
+                                    placed.table.sensitive, above)  # fmt: skip
         others += [f"{'.'.join(table)}.{item}" for item in columns if item not in (*wanted, *placed.table.keep)]
     note = (
         f"not counted, since the spec does not name them: {', '.join(others)}; who knows such a value may find a person"

@@ -6,10 +6,11 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-__all__ = ["World", "fewest_sharing", "least_loss", "random_world", "staying"]
+__all__ = ["World", "fewest_sharing", "fewest_values", "largest_share", "least_loss", "random_world", "staying"]
 
 Row = tuple[Any, ...]
 
@@ -184,3 +185,44 @@ def fewest_sharing(persons: Sequence[Row], tables: Mapping[str, tuple[str, Seque
     if m == "all":
         shared = Counter((vector, subsets(items[person], m)[0]) for person, vector in classes.items())
     return min(shared.values(), default=None)
+
+
+def largest_share(persons: Sequence[Row], tables: Mapping[str, tuple[str, Sequence[Row]]], m: int) -> Fraction:
+    """The largest share of the persons who share what may be known who have one sensitive value in one of their rows.
+
+    Args:
+        persons: key, labels, and last a sensitive value.
+        tables: name -> parent and rows of key, parent's key, labels, and last a sensitive value; each after its parent.
+        m: how many items are known at most.
+    """
+    classes = {row[0]: tuple(row[1:-1]) for row in persons}
+    held: dict[Any, set[Any]] = defaultdict(set)
+    for row in persons:
+        held[row[0]].add(("person", row[-1]))
+    said: dict[str, dict[Any, tuple[Any, Row]]] = {"person": {key: (key, ()) for key in classes}}
+    items: dict[Any, set[Row]] = defaultdict(set)
+    for name, (above, rows) in tables.items():
+        said[name] = {}
+        for key, parent, *labels, value in rows:
+            person, before = said[above][parent]
+            found = (*before, *labels)
+            said[name][key] = person, found
+            items[person].add((name, found, sum(1 for item in items[person] if item[:2] == (name, found))))
+            held[person].add((name, value))
+    largest = Fraction(0)
+    for vector in set(classes.values()):
+        own = [person for person in classes if classes[person] == vector]
+        for known in {found for person in own for found in subsets(items[person], m)}:
+            sharing = [person for person in own if known <= items[person]]
+            for column, value in {value for person in sharing for value in held[person] if value[1] is not None}:
+                having = sum(1 for person in sharing if (column, value) in held[person])
+                largest = max(largest, Fraction(having, len(sharing)))
+    return largest
+
+
+def fewest_values(persons: Sequence[Row]) -> int:
+    """The fewest different sensitive values of a class; the value is the last of a person's row."""
+    values: dict[Row, set[Any]] = defaultdict(set)
+    for row in persons:
+        values[tuple(row[1:-1])].update({row[-1]} - {None})
+    return min(map(len, values.values()))
