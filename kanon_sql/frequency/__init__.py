@@ -30,7 +30,7 @@ from kanon_sql.frequency.source import (
     source_of,
     unknown_columns,
 )
-from kanon_sql.frequency.steps import DRAWN_FROM, draw_of
+from kanon_sql.frequency.steps import DRAWN_FROM, draw_of, drawn_number
 from kanon_sql.frequency.value_facts import ValueFacts, measured_models, placed, value_facts_of, with_hierarchy
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "classes_of",
     "count_attributes",
     "draw_of",
+    "drawn_number",
     "explained_if_missing",
     "holds_all",
     "is_same_table",

@@ -23,7 +23,7 @@ from kanon_sql.sql import Sql, identifier, render, source_relation
 if TYPE_CHECKING:
     from kanon_sql.spec import TableSpec
 
-__all__ = ["DRAWN_FROM", "draw_of", "rounded_value", "stepped"]
+__all__ = ["DRAWN_FROM", "draw_of", "drawn_number", "rounded_value", "stepped"]
 
 DRAWN_FROM = 1 << 48
 """Drawn numbers are below this."""
@@ -96,7 +96,11 @@ def draw_of(column: Column, key: str, where: str) -> Sql:
             f"{where}: {column.name!r} is {column.type}, whose text depends on the database; draw by whole numbers, "
             "texts or dates, or cast it in a source query"
         )
-    text = Sql(f"CAST(kanon_source.{identifier(column.name)} AS VARCHAR)")
+    return drawn_number(Sql(f"CAST(kanon_source.{identifier(column.name)} AS VARCHAR)"), key)
+
+
+def drawn_number(text: Sql, key: str) -> Sql:
+    """A number below :data:`DRAWN_FROM` for each text, by a key; no seed of a session decides it."""
     return render("frequency/draw", key=key, text=text)
 
 

@@ -245,6 +245,7 @@ class _Reader:
             keys=[exact_value(types[name], _SOURCE) for name in self._key],
             values=[exact_value(types[name], _SOURCE) for name in placed.quasi_identifiers],
             sensitive=[exact_value(types[name], _SOURCE) for name in placed.table.sensitive],
+            replaced=[exact_value(types[name], _SOURCE) for name in placed.table.replace],
             kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in unchanged_columns(placed)],
             split=[
                 exact_text(Sql(f"CAST({identifier(_SOURCE)}.{identifier(name)} AS VARCHAR)"))
@@ -271,12 +272,18 @@ class _Reader:
     def _refuse_unknown(self, types: Mapping[str, Column]) -> None:
         table = self.placed.table
         names = dict.fromkeys(
-            (*table.own_keys, *table.quasi_identifiers, *unchanged_columns(self.placed), *_split_columns(self.placed))
+            (
+                *table.own_keys,
+                *table.quasi_identifiers,
+                *unchanged_columns(self.placed),
+                *table.replace,
+                *_split_columns(self.placed),
+            )
         )
         problems = unknown_columns(self.placed.shown, types, names, "which the spec names")
         if problems:
             raise SpecError(problems)
-        refuse_several_texts(types, list(table.own_keys), "a key")
+        refuse_several_texts(types, [*table.own_keys, *table.replace], "a key")
         refuse_several_texts(types, list(table.sensitive), "a requirement")
         for name in _split_columns(self.placed):
             if types[name].kind != "text":
@@ -296,7 +303,7 @@ class _Reader:
 
     def _refuse_inexact(self, reader: Workspace, types: Mapping[str, Column]) -> None:
         table = self.placed.table
-        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.sensitive))
+        names = dict.fromkeys((*table.own_keys, *table.quasi_identifiers, *table.sensitive, *table.replace))
         used = {name: types[name] for name in names}
         if not used:
             return

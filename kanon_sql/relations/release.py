@@ -10,12 +10,22 @@ from typing import Any
 from kanon_sql.engines import Column, Row, Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Subject, examine
-from kanon_sql.frequency import value_facts_of
+from kanon_sql.frequency import drawn_number, value_facts_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms, shown_keys
+from kanon_sql.relations.keys import NewKeys
 from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
 from kanon_sql.relations.sensitive import class_models
 from kanon_sql.release import staged
-from kanon_sql.spec import PERSON, Coherence, ItemColumn, KmAnonymity, RelationalSpec, Requirement
+from kanon_sql.spec import (
+    PERSON,
+    Coherence,
+    ItemColumn,
+    KmAnonymity,
+    RelationalSpec,
+    Requirement,
+    derived_key,
+    new_secret,
+)
 from kanon_sql.sql import Relation, Sql
 
 __all__ = ["Examined", "ReleasedTable", "Shared", "examined", "identifying", "released_keys", "written_tables"]
@@ -104,19 +114,13 @@ def released_keys(spec: RelationalSpec, name: str) -> tuple[str | None, str | No
         assert above is not None
         return None, "_".join(above.key or ())
     refers = "_".join(table.refers_by)
-    return None if table.key is None or is_key_of_parent(spec, name) else "_".join(table.key), refers
-
-
-def is_key_of_parent(spec: RelationalSpec, name: str) -> bool:
-    """Whether a table's key is its reference to the parent, so that a row has at most one row here."""
-    table = spec.tables.get(name)
-    return table is not None and table.key == table.refers_by
+    return None if table.key is None or spec.is_key_of_parent(name) else "_".join(table.key), refers
 
 
 def identifying(spec: RelationalSpec, name: str) -> tuple[str, ...]:
     """The columns that identify a released table's rows; none where nothing can refer to them."""
     key, refers = released_keys(spec, name)
-    if key is None and refers is not None and is_key_of_parent(spec, name):
+    if key is None and refers is not None and spec.is_key_of_parent(name):
         return (refers,)
     return () if key is None else (key,)
 
@@ -133,33 +137,25 @@ def written_tables(
         members: the tables, each after its parent.
         states: the rows that stay, with their levels.
     """
-    new_keys = {}
-    for number, (name, state) in enumerate(states.items()):
-        new_keys[name] = workspace.table(f"new_keys{number}")
-        parent = members[name].parent
-        if parent is not None and is_key_of_parent(spec, name):
-            coded = members[name].coded
-            above_keys = new_keys[parent.name]
-            workspace.execute(
-                "relations/keys_of_parent", target=new_keys[name], state=state, coded=coded, parent_keys=above_keys
-            )
-        else:
-            workspace.execute("relations/new_keys", target=new_keys[name], state=state)
+    drawn = new_secret()
+    keys = NewKeys(workspace, spec, members, states, drawn)
+    keys.make()
     with ExitStack() as until_published:
         found = {}
         for number, (name, member) in enumerate(members.items()):
             target = until_published.enter_context(staged(workspace, spec.released(name), f"release{number}"))
             workspace.report(f"writing {'.'.join(spec.released(name))}", None)
             above = None if member.parent is None else member.parent.name
-            outputs = _outputs(spec, member)
+            outputs = _outputs(spec, member, keys)
             workspace.execute(
                 "relations/release",
                 target=target,
                 rows=member.rows,
                 state=states[name],
-                new_keys=new_keys[name],
-                parent_keys=None if above is None else new_keys[above],
+                new_keys=keys.of_rows[name],
+                parent_keys=None if above is None else keys.of_rows[above],
                 outputs=outputs,
+                draw=drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}")),
             )
             _, refers = released_keys(spec, name)
             found[name] = ReleasedTable(
@@ -174,19 +170,22 @@ def written_tables(
         yield found
 
 
-def _outputs(spec: RelationalSpec, member: Member) -> list[dict[str, object]]:
+def _outputs(spec: RelationalSpec, member: Member, keys: NewKeys) -> list[dict[str, object]]:
     """The released columns: keys first, then the others in the source's order."""
     key, refers = released_keys(spec, member.name)
     outputs: list[dict[str, object]] = []
     outputs += [] if key is None else [{"kind": "key", "name": key}]
     outputs += [] if refers is None else [{"kind": "above", "name": refers}]
     columns = {column.name: column for column in member.columns}
-    kept = list(unchanged_columns(member.placed))
+    kept, replaced = list(unchanged_columns(member.placed)), list(member.placed.table.replace)
     for name in member.types:
         if name in columns:
             outputs.append({"kind": "label", "name": name, **columns[name].item()})
         elif name in kept:
             outputs.append({"kind": "kept", "name": name, "number": kept.index(name)})
+        elif name in replaced:
+            shared = keys.of_values[name.casefold()]
+            outputs.append({"kind": "replaced", "name": name, "number": replaced.index(name), "shared": shared})
     return outputs
 
 

@@ -74,12 +74,14 @@ from kanon_sql.release.manifest import (
     under_another_id,
 )
 from kanon_sql.release.publish import (
+    left_of_earlier,
     name_obstacles,
     never_together,
     publish,
     publish_together,
     put_back,
     refuse_foreign_release,
+    refuse_missing_schema,
 )
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
 from kanon_sql.release.rows_of_run import NewRows, refuse_later, refuse_unordered, take_rows
@@ -148,6 +150,7 @@ __all__ = [
     "labelled_with_values",
     "lattice_to_choose_from",
     "leaving_rows",
+    "left_of_earlier",
     "leftover_files",
     "lowest_released_levels",
     "manifest_of",
@@ -170,6 +173,7 @@ __all__ = [
     "refuse_exceeded_budget",
     "refuse_foreign_release",
     "refuse_later",
+    "refuse_missing_schema",
     "refuse_other_release",
     "refuse_other_state",
     "refuse_other_types",

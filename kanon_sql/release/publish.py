@@ -39,6 +39,7 @@ from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
+    MAX_PENDING,
     Kind,
     Record,
     kind_of,
@@ -53,6 +54,7 @@ from kanon_sql.sql import Dialect, Relation, Statement
 __all__ = [
     "HISTORY",
     "KEEP",
+    "left_of_earlier",
     "mark_as_published",
     "name_obstacles",
     "never_together",
@@ -60,6 +62,7 @@ __all__ = [
     "publish_together",
     "put_back",
     "refuse_foreign_release",
+    "refuse_missing_schema",
 ]
 
 KEEP = "recoding.save_as"
@@ -314,6 +317,51 @@ def publish_together(workspace: Workspace, tables: Sequence[tuple[Origin, Relati
             _rename(workspace, written.parts, release[-1])
             _open(workspace, release)
             Record(workspace, in_schema_of(release, MANIFEST_TABLE), workspace.run_id).publish(spec, manifest)
+
+
+MOST_SCHEMAS = 100_000
+"""More schemas of a database are an error."""
+
+
+def refuse_missing_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
+    """Refuse to publish into a schema that is not there; none is made.
+
+    Args:
+        workspace: where.
+        schema: one part, or a database and a schema.
+
+    Raises:
+        SpecError: it is not there.
+    """
+    dialect, fold = workspace.dialect, workspace.capabilities.folded
+    if dialect.schemas is None:
+        return
+    rows = workspace.query(Statement("release/schemas", dialect.schemas, quoted=dialect.quoted), MOST_SCHEMAS)
+    wanted = tuple(map(fold, schema))
+    there = [(fold(str(database)), fold(str(name))) for database, name in rows]
+    found = any(wanted in ((database,), (name,), (database, name)) for database, name in there)
+    if not found:
+        shown = ".".join(schema)
+        raise SpecError(f"release.schema: there is no schema {shown!r}; create it first, or name another one")
+
+
+def left_of_earlier(workspace: Workspace, schema: tuple[str, ...], names: Sequence[str]) -> list[str]:
+    """Tables that earlier releases of the same tables published beside them, and that still stand.
+
+    Args:
+        workspace: where.
+        schema: of the releases.
+        names: the tables that are about to be published there.
+    """
+    manifest, fold = Relation((*schema, MANIFEST_TABLE)), workspace.capabilities.folded
+    if not workspace.engine.shared(manifest.parts):
+        return []
+    own = [fold(name) for name in names]
+    rows = workspace.fetch("release/manifest/joined", MAX_PENDING, table=manifest, names=own)
+    runs: dict[str, set[str]] = {}
+    for name, run_id in rows:
+        runs.setdefault(str(name), set()).add(str(run_id))
+    return sorted(name for name, those in runs.items() if workspace.engine.mark((*schema, name)) in those)
 
 
 def never_together(engine: Engine) -> str | None:

@@ -118,9 +118,10 @@ def certificate_schema() -> dict[str, Any]:
 
 def relational_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``RelationalResult.to_dict()``."""
+    from kanon_sql.spec import RelatedWarnings
     from kanon_sql.verbs.relational import RelationalResult
 
-    return _schema_of(RelationalResult, "kanon_sql several tables")
+    return _warned(_schema_of(RelationalResult, "kanon_sql several tables"), RelatedWarnings)
 
 
 def risk_schema() -> dict[str, Any]:

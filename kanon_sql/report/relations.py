@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def relational_text(result: RelationalResult) -> RenderableType:
         parts += section("Columns", _columns(result))
     if result.requirements:
         parts += section("Requirements", _requirements(result))
+    if result.warnings:
+        parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]

@@ -57,11 +57,11 @@ from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_year import YEARS, names_release_year
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.secret import secret_in
+from kanon_sql.spec.secret import derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.utility import Utility
-from kanon_sql.spec.warning_options import CloakWarnings, NamedWarnings, WarningOptions
+from kanon_sql.spec.warning_options import CloakWarnings, NamedWarnings, RelatedWarnings, WarningOptions
 
 if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules
@@ -135,6 +135,7 @@ __all__ = [
     "Printed",
     "QuasiIdentifier",
     "RecodingOptions",
+    "RelatedWarnings",
     "RelationalSpec",
     "Requirement",
     "Rules",
@@ -153,6 +154,7 @@ __all__ = [
     "columns_by_name",
     "computed_faults",
     "computed_keys",
+    "derived_key",
     "did_you_mean",
     "differential_privacy_in",
     "fields",
@@ -162,6 +164,7 @@ __all__ = [
     "label_text",
     "level_faults",
     "names_release_year",
+    "new_secret",
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from html import escape
 from math import floor
@@ -36,7 +36,9 @@ from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.schema import tidied, titled
+from kanon_sql.spec.secret import derived_key, secret_in
 from kanon_sql.spec.sections import Source, share_or_percent
+from kanon_sql.spec.warning_options import RelatedWarnings
 
 __all__ = [
     "PERSON",
@@ -95,6 +97,7 @@ class RelatedTable(Part):
         quasi_identifiers: column -> hierarchy.
         sensitive: columns that the requirements protect; released as they are.
         keep: columns to release as they are.
+        replace: columns whose values get new keys; columns of one name, keys among them, have the same in all tables.
     """
 
     table: Source | None = Field(default=None, description="The table or view, {query: ...} or {file: ...}.")
@@ -105,6 +108,11 @@ class RelatedTable(Part):
         default=(), description="Sensitive columns, which the requirements protect; they are released unchanged."
     )
     keep: ColumnNames = Field(default=(), description="Insensitive columns to release unchanged.")
+    replace: ColumnNames = Field(
+        default=(),
+        description="Natural keys, such as an e-mail address: each value becomes one new key, the same wherever a "
+        "column of this name is a key or is replaced.",
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this table."""
@@ -113,6 +121,7 @@ class RelatedTable(Part):
             "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
             "sensitive": list(self.sensitive),
             "keep": list(self.keep),
+            **({"replace": list(self.replace)} if self.replace else {}),
         }
 
     def redacted(self) -> dict[str, Any]:
@@ -134,7 +143,12 @@ class RelatedTable(Part):
         if value is None:
             return
         seen = {name.casefold(): "key" for name in value.own_keys}
-        roles = {"quasi_identifiers": value.quasi_identifiers, "sensitive": value.sensitive, "keep": value.keep}
+        roles: dict[str, Iterable[str]] = {
+            "quasi_identifiers": value.quasi_identifiers,
+            "sensitive": value.sensitive,
+            "keep": value.keep,
+            "replace": value.replace,
+        }
         for role, names in roles.items():
             for position, name in enumerate(names):
                 where: tuple[str | int, ...] = (role, name) if role == "quasi_identifiers" else (role, position)
@@ -159,6 +173,7 @@ _ROLES = {
     "quasi_identifiers": "a quasi-identifier",
     "sensitive": "sensitive",
     "keep": "kept",
+    "replace": "replaced by new keys",
 }
 
 
@@ -301,6 +316,11 @@ class ItemColumn(Part):
 
     @property
     def keep(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    @property
+    def replace(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
 
@@ -530,12 +550,49 @@ def _schema(value: object) -> tuple[str, ...]:
     return found
 
 
+_ENVIRONMENT = "env:"
+
+
+@shaped({"type": "string", "pattern": f"^{_ENVIRONMENT}."})
+def _variable(value: object) -> str:
+    found = text("env: and the name of an environment variable")(value)
+    if not found.startswith(_ENVIRONMENT) or not found.removeprefix(_ENVIRONMENT).strip():
+        fail("a secret is never written into a spec; expected env: and the name of the variable that holds it")
+    return found
+
+
+def _new_keys(value: object) -> object:
+    if isinstance(value, Mapping | SecretKeys):
+        return SecretKeys.model_validate(value)
+    return choice("kind of keys", ("random", SecretKeys.expected))(value)
+
+
+class SecretKeys(Part):
+    """New keys that are the same in every release made with one secret: HMAC-SHA-256 of the old ones.
+
+    Attributes:
+        secret: ``env:`` and the name of the environment variable that holds the secret.
+    """
+
+    expected: ClassVar[str] = "{secret: env:KANON_SECRET}"
+
+    secret: Annotated[str, checked(_variable)] = Field(
+        description="env:NAME, the environment variable that holds the secret."
+    )
+
+    @property
+    def variable(self) -> str:
+        """The name of the environment variable."""
+        return self.secret.removeprefix(_ENVIRONMENT)
+
+
 class ReleasedTables(Part):
     """Where the tables are published.
 
     Attributes:
         schema_: the schema; its tables have the names that this spec gives them.
-        keys_: the new keys: ``random`` numbers, other ones in each release, and the same in all of its tables.
+        keys_: the new keys: ``random`` numbers, other ones in each release, and the same in all of its tables; or made
+            of the old ones with a secret, so that releases join each other.
     """
 
     expected: ClassVar[str] = "{schema: released}"
@@ -543,8 +600,11 @@ class ReleasedTables(Part):
     schema_: Annotated[tuple[str, ...], checked(_schema)] = Field(
         alias="schema", description="The schema to publish the tables in."
     )
-    keys_: Annotated[Literal["random"], chosen("kind of keys")] = Field(
-        alias="keys", default="random", description="The new keys: random numbers, different in each release."
+    keys_: Annotated[Literal["random"] | SecretKeys, checked(_new_keys)] = Field(
+        alias="keys",
+        default="random",
+        description="The new keys: random numbers, different in each release; or {secret: env:NAME}, the same in every "
+        "release.",
     )
 
 
@@ -565,6 +625,7 @@ class RelationalSpec(SpecDocument):
         recoding: ``local``, in which events are generalized within each class of persons; or ``full_domain``, one
             level for each column; None for the one that the requirements allow, see :attr:`method`.
         release: where the tables are published; None where nothing is.
+        warnings: what becomes of each warning.
 
     Examples:
         >>> spec = kanon_sql.RelationalSpec.from_dict(
@@ -616,6 +677,7 @@ class RelationalSpec(SpecDocument):
         "default is local for m of at most 1.",
     )
     release: ReleasedTables | None = Field(default=None, description="Where to publish the tables.")
+    warnings: RelatedWarnings = Field(default=RelatedWarnings(), description="For each warning: error, warn or allow.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -628,6 +690,7 @@ class RelationalSpec(SpecDocument):
             return
         yield from value._item_faults()
         yield from value._key_faults()
+        yield from value._replaced_faults()
         if not value.person.quasi_identifiers and not any(item.quasi_identifiers for item in value.below.values()):
             yield Fault(("person",), "expected at least one quasi-identifier in one of the tables, got none", True)
         names = [value.person.released_as, *value.tables, *value.items]
@@ -693,7 +756,7 @@ class RelationalSpec(SpecDocument):
         table: PersonTable | ChildTable = self.person if name == PERSON else self.tables[name]
         refers = table.refers_by if isinstance(table, ChildTable) else ()
         keys = ["_".join(key) for key in dict.fromkeys((table.key or (), refers)) if key]
-        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep]
+        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep, *table.replace]
 
     def _requirement_faults(self) -> Iterator[Fault]:
         """Requirements without what they are about, and sensitive columns without a requirement."""
@@ -755,6 +818,52 @@ class RelationalSpec(SpecDocument):
                 yield Fault(("items", name, "column"), why)
             if item.hierarchy.as_ != "text":
                 yield Fault(("items", name, "hierarchy", "as"), "items are released with labels as text")
+
+    def _replaced_faults(self) -> Iterator[Fault]:
+        """Names of which it is not known which key is meant."""
+        owners: dict[str, list[str]] = {}
+        for name in (PERSON, *self.tables):
+            key = (self.person if name == PERSON else self.tables[name]).key
+            if key is not None and len(key) == 1 and not self.is_key_of_parent(name):
+                owners.setdefault(key[0].casefold(), []).append(name)
+        for name in (PERSON, *self.tables):
+            for position, column in enumerate((self.person if name == PERSON else self.tables[name]).replace):
+                if len(named := owners.get(column.casefold(), [])) > 1:
+                    where = (PERSON,) if name == PERSON else ("tables", name)
+                    why = f"this is the name of the keys of {' and of '.join(named)}; rename one of them in a query"
+                    yield Fault((*where, "replace", position), why)
+
+    def is_key_of_parent(self, name: str) -> bool:
+        """Whether a table's key is its reference to the parent, so that a row has at most one row here."""
+        table = self.tables.get(name)
+        return table is not None and table.key == table.refers_by
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """The names, in lower case, of columns that have one new key for each value in all tables."""
+        return frozenset(column.casefold() for item in (self.person, *self.tables.values()) for column in item.replace)
+
+    def shared_key(self, name: str) -> str | None:
+        """The name of a table's key where others have the same new keys, see :attr:`replaced`; None for no such."""
+        if name in self.items or self.is_key_of_parent(name):
+            return None
+        key = (self.person if name == PERSON else self.tables[name]).key or ()
+        return key[0].casefold() if len(key) == 1 and key[0].casefold() in self.replaced else None
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the secret of the keys; None where these are random."""
+        keys = None if self.release is None else self.release.keys_
+        return keys.variable if isinstance(keys, SecretKeys) else None
+
+    def key_for(self, purpose: str) -> str:
+        """What decides the new keys of one kind, see :func:`kanon_sql.spec.secret.derived_key`.
+
+        Raises:
+            SpecError: the environment variable holds no secret.
+        """
+        assert self.key_variable is not None
+        return derived_key(secret_in(self.key_variable, "release.keys.secret"), purpose)
 
     def parent_of(self, child: ChildTable | ItemColumn) -> PersonTable | ChildTable | None:
         """The table above one; None where the spec has no such table."""
@@ -864,7 +973,11 @@ class RelationalSpec(SpecDocument):
             "recoding": self.recoding,
             "release": None
             if release is None
-            else {"schema": format_table_name(release.schema_), "keys": release.keys_},
+            else {
+                "schema": format_table_name(release.schema_),
+                "keys": release.keys_ if isinstance(release.keys_, str) else release.keys_.model_dump(mode="json"),
+            },
+            **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 
     def _repr_html_(self) -> str:

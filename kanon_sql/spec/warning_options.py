@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import Part, chosen
 
-__all__ = ["CloakWarnings", "Handling", "NamedWarnings", "WarningOptions"]
+__all__ = ["CloakWarnings", "Handling", "NamedWarnings", "RelatedWarnings", "WarningOptions"]
 
 Handling = Literal["error", "warn", "allow"]
 Graded = Literal["by_share", "error", "warn", "allow"]
@@ -59,6 +59,20 @@ class CloakWarnings(_Handled):
 
     named_like_identifier: _Handling = _warning("The name of a kept column is that of an identifier.")
     kept_links_rows: _Handling = _warning("A kept column links rows of the same few people.")
+
+
+class RelatedWarnings(_Handled):
+    """What becomes of each warning of a release of several tables.
+
+    Attributes:
+        keys_join_releases: the new keys are those of every release that is made with the same secret.
+        earlier_table_stands: a table of an earlier release of these tables stays where it is.
+    """
+
+    expected: ClassVar[str] = "a mapping such as {keys_join_releases: allow}"
+
+    keys_join_releases: _Handling = _warning("The new keys are the same in every release made with one secret.")
+    earlier_table_stands: _Handling = _warning("A table of an earlier release is not part of this one, and stays.")
 
 
 class WarningOptions(_Handled):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, VerificationError, refuse
+from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, VerificationError, obstacles_in, refuse
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.models import Monotonicity
 from kanon_sql.relations import (
@@ -37,11 +38,29 @@ from kanon_sql.relations import (
     source_references,
     written_tables,
 )
-from kanon_sql.release import never_together, publish_together, refuse_foreign_release
-from kanon_sql.spec import HIDDEN, PERSON, Coherence, Count, KmAnonymity, RelationalSpec, Share, Text, VerdictResult
+from kanon_sql.release import (
+    left_of_earlier,
+    never_together,
+    publish_together,
+    refuse_foreign_release,
+    refuse_missing_schema,
+)
+from kanon_sql.spec import (
+    HIDDEN,
+    PERSON,
+    Coherence,
+    Count,
+    KmAnonymity,
+    RelationalSpec,
+    Share,
+    Text,
+    VerdictResult,
+    secret_in,
+)
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import Run, running
+from kanon_sql.verbs.warnings import failed_by, heeded
 from kanon_sql.version import __version__
 
 __all__ = ["RelationalResult", "ReleasedColumn", "TableResult", "anonymize_tables", "check_tables", "plan_tables"]
@@ -118,6 +137,7 @@ class RelationalResult(VerdictResult):
         nodes_asked: nodes that were evaluated; None where there was no search for one.
         cost: what the run asked of the database.
         notes: what the user should know besides.
+        warnings: risks that the verdict does not cover, each with a code.
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
@@ -160,6 +180,7 @@ class RelationalResult(VerdictResult):
     nodes_asked: Count | None = None
     cost: Cost = field(default_factory=Cost)
     notes: Sequence[Text] = ()
+    warnings: Sequence[Warned] = ()
     sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
     def _repr_html_(self) -> str:
@@ -170,7 +191,8 @@ class RelationalResult(VerdictResult):
         """What a manifest says of the release."""
         content = self.to_dict()
         return {
-            name: content[name] for name in ("recoding", "node", "persons", "left_out", "classes", "fewest", "tables")
+            name: content[name]
+            for name in ("recoding", "node", "persons", "left_out", "classes", "fewest", "tables", "warnings")
         }
 
 
@@ -259,6 +281,8 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
         found.append(Obstacle("release: missing; write release: {schema: released}, or use plan", SpecError))
     if publishes and (why := never_together(engine)) is not None:
         found.append(Obstacle(why, UnsupportedError))
+    if publishes and spec.key_variable is not None:
+        found += obstacles_in(partial(secret_in, spec.key_variable, "release.keys.secret"))
     if engine.scratch.mode == "inline":
         why = "several tables need scratch tables, and scratch: inline makes none; use temp, or name a schema for them"
         found.append(Obstacle(why, UnsupportedError))
@@ -273,7 +297,9 @@ def _run(
     with running(engine, timeout, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
         with open_workspace(engine, "", report) as workspace:
             if publishes:
+                assert spec.release is not None
                 with engine.transaction():
+                    refuse_missing_schema(workspace, spec.release.schema_)
                     for name in (PERSON, *spec.below):
                         refuse_foreign_release(workspace, Placed(spec, name))
             result = _released(run, workspace, spec, verb)
@@ -302,12 +328,15 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         fewest=made.fewest,
         tables=_tables(spec, counted, published=False),
         requirements=(),
+        warnings=_warnings(workspace, spec, verb),
         node=node_dict(found, made.nodes),
         nodes_asked=made.asked,
     )
     if not counted[PERSON].released:
         return replace(result, verdict="fail", message=f"{stopped}: no person would be left")
     if (why := _too_many_rows(spec, found, made)) is not None:
+        return replace(result, verdict="fail", message=f"{stopped}: {why}")
+    if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
         return replace(result, verdict="fail", message=f"{stopped}: {why}")
     if verb == "plan":
         return replace(result, message=_message("would publish", counted, spec), notes=notes)
@@ -466,6 +495,12 @@ def _notes(spec: RelationalSpec) -> list[str]:
             f"released as they are, and not counted: {', '.join(kept)}; who knows such a value of a person may find "
             "them by it"
         )
+    replaced = [f"{name}.{column}" for name in (PERSON, *spec.below) for column in Placed(spec, name).table.replace]
+    if replaced:
+        notes.append(
+            f"new keys in the place of values, equal ones for equal values, are not counted: {', '.join(replaced)}; "
+            "persons who share a value are linked by it"
+        )
     if any(item.k == 1 for item in spec.km):
         notes.append("km_anonymity with k = 1 protects no one")
     return notes
@@ -482,6 +517,28 @@ def _is_proven(spec: RelationalSpec) -> bool:
         spec.coherence
         or any(model.monotonicity(by_person=False) is not Monotonicity.ALWAYS for model in class_models(spec))
     )
+
+
+def _warnings(workspace: Workspace, spec: RelationalSpec, verb: Verb) -> list[Warned]:
+    """Risks that the verdict does not cover."""
+    found = []
+    if spec.key_variable is not None:
+        why = (
+            "the new keys are the same in every release that is made with this secret, so that a reader joins them: "
+            "who is one of k in each may be the only one in all. Use keys: random unless releases have to join"
+        )
+        found.append(Warned("keys_join_releases", why, []))
+    if verb == "anonymize" and spec.release is not None:
+        names = [spec.released(name)[-1] for name in (PERSON, *spec.below)]
+        left = left_of_earlier(workspace, spec.release.schema_, names)
+        schema = ".".join(spec.release.schema_)
+        if left:
+            why = (
+                f"{', '.join(f'{schema}.{name}' for name in left)}: published with an earlier release of these tables, "
+                "not part of this one, and still there with its keys; drop what is no longer to be read"
+            )
+            found.append(Warned("earlier_table_stands", why, left))
+    return heeded(spec, found)
 
 
 def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
@@ -628,6 +685,7 @@ def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, 
             columns = workspace.columns(Relation(table))
         key, refers = released_keys(spec, name)
         labels = list(placed.quasi_identifiers)
+        unlabelled = (*placed.table.replace, *placed.table.keep)
         wanted = [item for item in (key, refers, *labels, *placed.table.sensitive) if item is not None]
         problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
         if problems:
@@ -636,7 +694,7 @@ def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, 
         own = identifying(spec, name)
         found[name] = ReleasedTable(name, Relation(table), own, () if refers is None else (refers,), labels,
                                     placed.table.sensitive, above)  # fmt: skip
-        others += [f"{'.'.join(table)}.{item}" for item in columns if item not in (*wanted, *placed.table.keep)]
+        others += [f"{'.'.join(table)}.{item}" for item in columns if item not in (*wanted, *unlabelled)]
     note = (
         f"not counted, since the spec does not name them: {', '.join(others)}; who knows such a value may find a person"
     )

@@ -57,6 +57,8 @@ class Dialect(ABC):
         guard: what creates a view that is read with its owner's rights, around its name and its query: what comes
             before and after each. None where that was not tried, or is not safe.
         guard_obstacle: why there is none.
+        schemas: the query of the databases and their schemas that a table's name may begin with; None where it was not
+            tried.
         sorts_prefixes: a setting of a reader's session says how many bytes of a text are sorted by, in windows too.
         guard_session: a condition on settings of a reader's session by which texts of numbers and times would be
             others than when the view was made: an error says which to set. None where a view is not changed by them.
@@ -85,6 +87,7 @@ class Dialect(ABC):
     guard: ClassVar[tuple[str, str, str] | None] = None
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"
     sorts_prefixes: ClassVar[bool] = False
+    schemas: ClassVar[str | None] = None
     guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
     of_session: ClassVar[re.Pattern[str] | None] = None

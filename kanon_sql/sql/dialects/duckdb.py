@@ -30,6 +30,7 @@ class DuckDB(Dialect):
     sqlglot = "duckdb"
     numbers_classes = True
     reads_columns = True
+    schemas = "SELECT database_name, schema_name FROM system.main.duckdb_schemas()"
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
     guard = ("CREATE VIEW", "AS", "")
     has_rights = False

@@ -37,6 +37,7 @@ class SQLite(Dialect):
     reads_rows = True
     orders_sets = True  # it groups by sorting, which takes two thirds of the time where codes are nearly in order
     stores_types = False  # only what is selected from the column itself has its declared type
+    schemas = "SELECT name, name FROM pragma_database_list"
     keyed = "LOWER(HEX(kanon_keyed(x'{key}', CAST({text} AS BLOB), 'sha256')))"
     # LIMIT keeps the order and the conditions of a reader where they belong.
     guard = ("CREATE VIEW", "AS", "LIMIT -1")

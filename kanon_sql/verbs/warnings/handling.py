@@ -9,14 +9,14 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, TableSpec
 
-    Handled = Spec | CloakSpec | PerturbSpec | TableSpec
+    Handled = Spec | CloakSpec | PerturbSpec | RelationalSpec | TableSpec
 
 __all__ = ["failed_by", "heeded"]
 
 
-def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
+def heeded(spec: Handled, found: Sequence[Warned]) -> list[Warned]:
     """The warnings that a spec does not allow."""
     return [item for item in found if spec.warnings.of(item.code) != "allow"]
 
