@@ -11,7 +11,7 @@ from __future__ import annotations
 from kanon_sql.relations.choice import chosen_classes
 from kanon_sql.relations.classes import node_dict
 from kanon_sql.relations.full_domain import best_node
-from kanon_sql.relations.local import climbed
+from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
 from kanon_sql.relations.release import (
@@ -47,5 +47,6 @@ __all__ = [
     "released_keys",
     "requirement_label",
     "source_references",
+    "without_lost_rows",
     "written_tables",
 ]

@@ -12,7 +12,7 @@ from kanon_sql.sql import Relation
 
 __all__ = [
     "PersonClasses",
-    "code_names",
+    "class_names",
     "node_dict",
     "nodes_by_loss",
     "person_vectors",
@@ -59,9 +59,15 @@ def code_names(columns: Sequence[LabelledColumn], node: Sequence[int]) -> list[s
     ]
 
 
+def class_names(person: Member, node: Sequence[int]) -> list[str]:
+    """The columns of coded persons that say which class they are in at a node."""
+    return [*code_names(person.columns, node), *person.row_counts]
+
+
 def person_vectors(workspace: Workspace, person: Member) -> Relation:
     """How many persons have each vector of labels: a scratch table that answers for every node."""
     names = [f"g{column.number}_{level}" for column in person.columns for level in column.levels]
+    names += person.row_counts
     table = workspace.table("person_vectors")
     workspace.execute("relations/vectors", target=table, coded=person.coded, names=names)
     return table
@@ -79,7 +85,7 @@ def small_classes(
                 "relations/small_classes",
                 {"number": str(number)},
                 vectors=vectors,
-                names=tuple(code_names(person.columns, node)),
+                names=tuple(class_names(person, node)),
                 k=k,
             )
             for number, node in enumerate(nodes[start : start + BATCH], start)
@@ -94,7 +100,7 @@ def persons_in_classes(
 ) -> PersonClasses:
     """The class of every person at a node, without those whose class has fewer than k."""
     table = workspace.table(what)
-    names = code_names(person.columns, node)
+    names = class_names(person, node)
     workspace.execute("relations/classes", target=table, coded=person.coded, names=names, k=k)
     return PersonClasses(node, table, left_out)
 

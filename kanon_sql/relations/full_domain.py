@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanon_sql.engines import Workspace
-from kanon_sql.relations.classes import code_names, nodes_by_loss, person_vectors, small_classes
+from kanon_sql.relations.classes import class_names, nodes_by_loss, person_vectors, small_classes
 from kanon_sql.relations.members import LabelledColumn, Member
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
@@ -169,9 +169,7 @@ class _Search:
         count, k = self.members[PERSON].count, self.spec.k
         parts = self.parts(node)
         person = self.members[PERSON]
-        classes = self._made(
-            "relations/classes", coded=person.coded, names=code_names(person.columns, parts[PERSON]), k=k
-        )
+        classes = self._made("relations/classes", coded=person.coded, names=class_names(person, parts[PERSON]), k=k)
         items = self._items(parts, classes, once=once)
         while True:
             left_out = count - self.workspace.size([classes])

@@ -19,7 +19,7 @@ from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["climbed"]
+__all__ = ["climbed", "without_lost_rows"]
 
 ABOVE = 2.0
 """What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
@@ -195,6 +195,25 @@ class _Climb:
     def _number(self) -> int:
         self._count += 1
         return self._count
+
+
+def without_lost_rows(
+    workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, states: States, k: int
+) -> PersonClasses | None:
+    """The persons of whom no row is left out where an attacker knows how many they have; None where all are such.
+
+    Args:
+        workspace: where.
+        members: the tables of which that is known.
+        classes: the persons who stay.
+        states: the rows that stay.
+        k: how many persons a class has.
+    """
+    tables = [{"coded": member.coded, "state": states[name]} for name, member in members.items()]
+    target = workspace.table("whole_persons")
+    workspace.execute("relations/persons_with_all_rows", target=target, classes=classes.table, tables=tables, k=k)
+    lost = workspace.size([classes.table]) - workspace.size([target])
+    return PersonClasses(classes.node, target, classes.left_out + lost) if lost else None
 
 
 def climbed(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.frequency import explained_if_missing, plain_source_of, unknown_columns
+from kanon_sql.frequency import drawn_number, explained_if_missing, plain_source_of, unknown_columns
 from kanon_sql.hierarchies import (
     Lookup,
     build_lookups,
@@ -19,7 +19,17 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     refuse_several_texts,
 )
-from kanon_sql.spec import PERSON, ChildTable, ItemColumn, PersonTable, QuasiIdentifier, RelationalSpec, Source
+from kanon_sql.spec import (
+    PERSON,
+    ChildTable,
+    ItemColumn,
+    PersonTable,
+    QuasiIdentifier,
+    RelationalSpec,
+    Source,
+    derived_key,
+    new_secret,
+)
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
 __all__ = ["DIGITS", "LabelledColumn", "Member", "States", "members", "path_of", "unchanged_columns"]
@@ -145,6 +155,11 @@ class Member:
         types: the columns of the source by name.
         count: its rows.
         sensitive: the sensitive columns that it has; their values are ``s0``, ``s1``, ... of its rows.
+        sampled_out: rows that were left out by random choice, of persons with more than the spec allows, and the rows
+            below them.
+        all_rows: its rows before that.
+        row_counts: the columns of coded persons that say how many rows each has in other tables, where an attacker is
+            taken to know that.
     """
 
     placed: Placed
@@ -155,6 +170,9 @@ class Member:
     types: Mapping[str, Column]
     count: int
     sensitive: Sequence[str] = ()
+    sampled_out: int = 0
+    all_rows: Relation | None = None
+    row_counts: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -196,6 +214,12 @@ def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
         else:
             parent = None if isinstance(placed.table, PersonTable) else found[placed.table.above]
             found[name] = _Reader(apart, placed, parent).member()
+    if spec.counted_tables:
+        person, tables = found[PERSON], [found[name].rows for name in spec.counted_tables]
+        coded = workspace.table("coded_with_counts")
+        workspace.execute("relations/with_row_counts", target=coded, coded=person.coded, tables=tables)
+        counts = [f"n{number}" for number, _ in enumerate(tables)]
+        found[PERSON] = replace(person, coded=coded, row_counts=counts)
     return found
 
 
@@ -238,7 +262,7 @@ class _Reader:
             "relations/rows",
             target=rows,
             source=source_relation(),
-            parent=None if self.parent is None else self.parent.rows,
+            parent=None if self.parent is None else self.parent.all_rows or self.parent.rows,
             parent_is_person=self.parent is not None and self.parent.parent is None,
             order=self._order(types),
             refers=[exact_value(types[name], _SOURCE) for name in self._refers],
@@ -253,7 +277,24 @@ class _Reader:
             ],
         )
         count = self._refuse_bad_keys(rows)
-        return _coded(workspace, placed, self.parent, rows, types, count)
+        kept = self._sampled(rows)
+        found = _coded(workspace, placed, self.parent, kept, types, workspace.size([kept]) if kept != rows else count)
+        return replace(found, sampled_out=count - found.count, all_rows=rows)
+
+    def _sampled(self, rows: Relation) -> Relation:
+        """The rows without those beyond the most that a person may have, drawn again in each run, and rows below such.
+
+        No seed of a session decides who is drawn.
+        """
+        table = self.placed.table
+        most = table.most_rows if isinstance(table, ChildTable) else None
+        above = self.parent.rows if self.parent is not None and self.parent.sampled_out else None
+        if most is None and above is None:
+            return rows
+        target = self.workspace.table("sampled")
+        draw = drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(new_secret(), "rows of a person"))
+        self.workspace.execute("relations/sampled", target=target, rows=rows, above=above, most=most, draw=draw)
+        return target
 
     @property
     def _key(self) -> tuple[str, ...]:

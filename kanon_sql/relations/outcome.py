@@ -22,12 +22,14 @@ class TableOutcome:
         released: those that are released.
         losses: column -> what a released row loses on average, from 0 to 1.
         levels: column -> level -> rows that are released on it.
+        sampled_out: rows that were left out by random choice.
     """
 
     rows: int
     released: int
     losses: Mapping[str, float]
     levels: Mapping[str, Mapping[int, int]]
+    sampled_out: int = 0
 
     @property
     def loss(self) -> float:
@@ -90,5 +92,9 @@ def _outcome(workspace: Workspace, member: Member, state: Relation) -> TableOutc
         for column, value in zip(member.columns, found[1:], strict=True)
     }
     return TableOutcome(
-        member.count, released, losses, {name: dict(sorted(item.items())) for name, item in levels.items()}
+        member.count + member.sampled_out,
+        released,
+        losses,
+        {name: dict(sorted(item.items())) for name, item in levels.items()},
+        member.sampled_out,
     )

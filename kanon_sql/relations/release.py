@@ -223,7 +223,6 @@ def examined(
         labels=_labels(root, types[PERSON]),
         sensitive=_values(root, types[PERSON]),
     )
-    counts = workspace.row("relations/fewest_in_class", persons=persons)
     numbered = workspace.table("examined_root")
     workspace.execute(
         "relations/examined_root",
@@ -233,29 +232,25 @@ def examined(
         sensitive=len(root.sensitive),
     )
     _refuse_repeated(workspace, numbered, PERSON, len(keys))
-    parents, widths = {PERSON: numbered}, {PERSON: 0}
+    parents, widths = _joined(workspace, tables, types, numbered)
+    if spec.counted_tables:
+        counted_root = workspace.table("examined_counts")
+        workspace.execute(
+            "relations/examined_counts",
+            target=counted_root,
+            persons=numbered,
+            key_columns=len(keys),
+            sensitive=len(root.sensitive),
+            tables=[parents[name] for name in spec.counted_tables],
+        )
+        numbered = counted_root
+        parents, widths = _joined(workspace.apart("counted_"), tables, types, numbered)
+    counts = workspace.row("relations/fewest_in_class", persons=numbered)
     rows, items = {PERSON: int(counts[0])}, []
     for number, (name, item) in enumerate(tables.items()):
-        if item.above is None:
-            continue
-        labels = _labels(item, types[name])
-        parents[name] = workspace.table(f"examined_rows{number}")
-        workspace.execute(
-            "relations/examined_rows",
-            target=parents[name],
-            table=item.table,
-            parent=parents[item.above],
-            keys=[exact_value(types[name][column], _OWN) for column in item.key],
-            refers=[exact_value(types[name][column], _OWN) for column in item.refers],
-            inherited=widths[item.above],
-            labels=labels,
-            sensitive=_values(item, types[name]),
-        )
-        widths[name] = widths[item.above] + len(labels)
-        rows[name] = _refuse_lost(workspace, item, parents[name])
-        if item.key:
-            _refuse_repeated(workspace, parents[name], name, len(item.key))
-        items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
+        if item.above is not None:
+            rows[name] = _refuse_lost(workspace, item, parents[name])
+            items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
     together = _together(workspace, items)
     counted = _Counted(workspace, spec, numbered, together, _holders(workspace, tables, parents))
     return Examined(
@@ -268,6 +263,40 @@ def examined(
             *_classes(workspace, root, types[PERSON], spec, references),
         ],
     )
+
+
+def _joined(
+    workspace: Workspace,
+    tables: Mapping[str, ReleasedTable],
+    types: Mapping[str, Mapping[str, Column]],
+    persons: Relation,
+) -> tuple[dict[str, Relation], dict[str, int]]:
+    """The rows of each table with whose they are, by the released keys; and how many labels say what each is.
+
+    Raises:
+        VerificationError: keys that rows refer to are not unique.
+    """
+    joined, widths = {PERSON: persons}, {PERSON: 0}
+    for number, (name, item) in enumerate(tables.items()):
+        if item.above is None:
+            continue
+        labels = _labels(item, types[name])
+        joined[name] = workspace.table(f"examined_rows{number}")
+        workspace.execute(
+            "relations/examined_rows",
+            target=joined[name],
+            table=item.table,
+            parent=joined[item.above],
+            keys=[exact_value(types[name][column], _OWN) for column in item.key],
+            refers=[exact_value(types[name][column], _OWN) for column in item.refers],
+            inherited=widths[item.above],
+            labels=labels,
+            sensitive=_values(item, types[name]),
+        )
+        widths[name] = widths[item.above] + len(labels)
+        if item.key:
+            _refuse_repeated(workspace, joined[name], name, len(item.key))
+    return joined, widths
 
 
 def _refuse_inexact(workspace: Workspace, item: ReleasedTable, types: Mapping[str, Column]) -> None:

@@ -227,6 +227,8 @@ class ChildTable(RelatedTable):
         key: the columns that identify a row; None where no table refers to it, and it has none.
         parent: the name of the table above it, or ``person``.
         by: the columns that refer to the parent's key.
+        most_rows: rows of one person beyond this many are left out, by random choice; None for no limit.
+        row_count: ``known`` if how many rows a person has here is a quasi-identifier of the person.
     """
 
     expected: ClassVar[str] = "{key: visit_id, person: patient_id, quasi_identifiers: {day: {dates: [month, year]}}}"
@@ -238,6 +240,14 @@ class ChildTable(RelatedTable):
     by: Key | None = Field(default=None, description="The column, or columns, that refer to the parent's key.")
     person: Key | None = Field(
         default=None, description="The column, or columns, that refer to the person, where persons are the parent."
+    )
+    most_rows: Annotated[int | None, checked(whole_number("most_rows", 1))] = Field(
+        default=None, description="The most rows of one person; others are left out by random choice."
+    )
+    row_count: Annotated[Literal["unknown", "known"], chosen("knowledge of how many rows a person has")] = Field(
+        default="unknown",
+        description="known: an attacker knows how many rows a person has here, so that it is a quasi-identifier of the "
+        "person.",
     )
 
     @classmethod
@@ -273,7 +283,9 @@ class ChildTable(RelatedTable):
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this table."""
         refers = {"person": list(self.person)} if self.person else {"parent": self.parent, "by": list(self.refers_by)}
-        return {**super().to_dict(), "key": None if self.key is None else list(self.key), **refers}
+        limits = {} if self.most_rows is None else {"most_rows": self.most_rows}
+        known = {} if self.row_count == "unknown" else {"row_count": self.row_count}
+        return {**super().to_dict(), "key": None if self.key is None else list(self.key), **refers, **limits, **known}
 
 
 class ItemColumn(Part):
@@ -776,6 +788,9 @@ class RelationalSpec(SpecDocument):
             elif isinstance(item, Requirement) and item.attribute not in self.person.sensitive:
                 why = f"{quote(str(item.attribute))} is not sensitive in the table of persons, whose classes are judged"
                 yield Fault(where, f"{why}; add it there, or use coherence", True)
+        if self.counted_tables and self.of_classes:
+            why = "l_diversity and t_closeness are not judged in classes by known numbers of rows; use coherence"
+            yield Fault(("tables", self.counted_tables[0], "row_count"), why)
         if self.coherence:
             return
         judged = [item.attribute for item in self.of_classes]
@@ -913,6 +928,11 @@ class RelationalSpec(SpecDocument):
         """The most items that an attacker is taken to know: more than can be counted for all of them."""
         asked = [MOST_ITEMS + 1 if item.m == "all" else item.m for item in self.km]
         return max([*asked, *(item.m or 0 for item in self.coherence)])
+
+    @property
+    def counted_tables(self) -> list[str]:
+        """The tables of which an attacker is taken to know how many rows a person has."""
+        return [name for name, table in self.ordered.items() if table.row_count == "known"]
 
     @property
     def of_classes(self) -> tuple[Requirement, ...]:

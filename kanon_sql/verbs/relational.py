@@ -36,6 +36,7 @@ from kanon_sql.relations import (
     released_keys,
     requirement_label,
     source_references,
+    without_lost_rows,
     written_tables,
 )
 from kanon_sql.release import (
@@ -86,6 +87,7 @@ class TableResult(TypedDict):
     Attributes:
         rows: rows of the source; of the released table, where only that was checked.
         released: those that are released.
+        sampled_out: those that ``most_rows`` left out, by random choice.
         loss: the mean loss of its columns; a row that is left out loses all.
         columns: its quasi-identifiers.
         published: the released table; None where nothing was published.
@@ -93,6 +95,7 @@ class TableResult(TypedDict):
 
     rows: Count
     released: Count
+    sampled_out: Count
     loss: Share
     columns: Mapping[str, ReleasedColumn]
     published: str | None
@@ -311,7 +314,7 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
     found = members(workspace, spec)
     sensitive = Sensitive(workspace, spec, found)
     made = _recoded(workspace, spec, found, sensitive)
-    notes = [*_notes(spec), *([] if _is_proven(spec) else [_NOT_PROVEN])]
+    notes = [*_notes(spec), *_sampling_notes(spec, found), *([] if _is_proven(spec) else [_NOT_PROVEN])]
     stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
     if made is None:
         return _without_release(spec, found, verb, stopped)
@@ -400,6 +403,18 @@ def _recoded(
         return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
     k = max((item.k for item in spec.km if item.m != 0), default=1)
     shared, rows_left_out = climbed(workspace, found, chosen, k, sensitive)
+    known = {name: found[name] for name in spec.counted_tables}
+    most, number = spec.suppression.most_persons(found[PERSON].count), 0
+    while known and rows_left_out:  # who has lost a row has another number of them than the class, and goes
+        again = workspace.apart(f"again{number}_")
+        fewer = without_lost_rows(again, known, chosen, shared, spec.k)
+        if fewer is None:
+            break
+        if fewer.left_out > most:
+            return None
+        shared, rows_left_out = climbed(again, found, fewer, k, sensitive)
+        own, sizes = constant_states(again, found, nodes, fewer.table), _class_sizes(workspace, fewer.table)
+        number, chosen = number + 1, fewer
     return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)
 
 
@@ -463,6 +478,7 @@ def _tables(spec: RelationalSpec, counted: Mapping[str, TableOutcome], *, publis
         name: {
             "rows": item.rows,
             "released": item.released,
+            "sampled_out": item.sampled_out,
             "loss": round(item.loss, 6),
             "columns": {
                 column: {
@@ -487,8 +503,12 @@ def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpe
 def _notes(spec: RelationalSpec) -> list[str]:
     """What a passing verdict does not cover."""
     notes = []
-    if spec.below:
-        notes.append("the keys release how many rows each person has; who knows that number may find a person by it")
+    uncounted = [name for name in spec.below if name not in spec.counted_tables]
+    if uncounted:
+        where = f" of {', '.join(uncounted)}" if spec.counted_tables else ""
+        notes.append(
+            f"the keys release how many rows{where} each person has; who knows that number may find a person by it"
+        )
     kept = [f"{name}.{column}" for name in (PERSON, *spec.below) for column in Placed(spec, name).table.keep]
     if kept:
         notes.append(
@@ -539,6 +559,17 @@ def _warnings(workspace: Workspace, spec: RelationalSpec, verb: Verb) -> list[Wa
             )
             found.append(Warned("earlier_table_stands", why, left))
     return heeded(spec, found)
+
+
+def _sampling_notes(spec: RelationalSpec, found: Mapping[str, Member]) -> list[str]:
+    """How many rows were left out by random choice."""
+    notes = []
+    for name, item in found.items():
+        if item.sampled_out:
+            most = spec.tables[name].most_rows
+            of = "below rows that were left out" if most is None else f"of persons with more than {most:,}"
+            notes.append(f"{name}: {item.sampled_out:,} rows were left out at random, {of}")
+    return notes
 
 
 def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
@@ -642,6 +673,7 @@ def check_tables(
                 name: {
                     "rows": rows,
                     "released": rows,
+                    "sampled_out": 0,
                     "loss": 0.0,
                     "columns": {},
                     "published": ".".join(judged[number]),
