@@ -1,4 +1,4 @@
-"""Connect to a database: the one place that knows which engines there are."""
+"""Connect to a database: the one place that knows which engines there are, and what each session is told first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import psycopg
     import sqlalchemy
 
-__all__ = ["connect"]
+__all__ = ["connect", "session_statements"]
 
 _ALIASES = {"postgres": "postgresql", "mssql+pyodbc": "mssql"}
 
@@ -156,7 +156,7 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
             _need(module, plain if plain == "chdb" else "clickhouse")
         return connect_clickhouse(url, read_only=read_only, scratch=scratch)
     if scheme in _SPARK:
-        from kanon_sql.engines.connect_spark import connect_spark
+        from kanon_sql.engines.spark import connect_spark
 
         _need("pyspark", "spark")
         return connect_spark(url, read_only=read_only, scratch=scratch)
@@ -254,3 +254,39 @@ def _need(module: str, extra: str) -> None:
         found = False
     if not found:
         raise UnsupportedError(f"{module} is not installed; {how_to_install(extra)}")
+
+
+def session_statements(engine: Engine) -> list[str]:
+    """Statements for a session of another user, who runs what was written for this engine.
+
+    They say how NULL is joined, in which zone a moment is shown, how texts compare, and that a wrong cast is an error:
+    the part of what :func:`kanon_sql.connect` sets on which an answer depends, or that it comes at all.
+    """
+    dialect = engine.dialect
+    name, literal = dialect.name, dialect.literal
+    if name == "duckdb":
+        return ["SET TimeZone = 'UTC'"]
+    if name == "postgres":
+        from kanon_sql.engines.backends.postgres import PLANS
+        from kanon_sql.engines.backends.postgres import SETTINGS as OF_POSTGRES
+
+        return [f"SET {key} = {literal(value)}" for key, value in (OF_POSTGRES | PLANS).items()]
+    if name == "mariadb":
+        from kanon_sql.engines.backends.mysql import MODE, MariaDBBackend
+
+        longest = 4 * MariaDBBackend.dialect.longest_text + 16
+        return [
+            f"SET NAMES utf8mb4 COLLATE {MariaDBBackend.dialect.collation}",
+            f"SET SESSION sql_mode = {literal(MODE)}, time_zone = '+00:00', join_cache_level = 2, "
+            f"max_sort_length = {longest}, sort_buffer_size = {512 * longest}, default_tmp_storage_engine = 'Aria'",
+        ]
+    if name == "clickhouse":
+        from kanon_sql.engines.clickhouse_settings import SETTINGS as OF_CLICKHOUSE
+        from kanon_sql.engines.clickhouse_settings import assigned
+
+        return [f"SET {assigned(OF_CLICKHOUSE)}"]
+    if name == "spark":
+        from kanon_sql.engines.spark import SETTINGS as OF_SPARK
+
+        return [f"SET {key} = {value}" for key, value in OF_SPARK.items() if value is not None]
+    return []

@@ -1,4 +1,4 @@
-"""One run's working place: its engine, its compiler, and the scratch tables it owns.
+"""One run's working place: its engine, its compiler, the scratch tables it owns, and what it reports meanwhile.
 
 Scratch names carry the run's id, so that two runs never meet; everything created here is
 dropped when the ``with`` block ends, whatever happened inside. Where scratch tables live is
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,11 +22,41 @@ from typing import Any
 from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
 from kanon_sql.engines.inline import InlineTables
 from kanon_sql.engines.leftovers import HELD_BY, remove_recorded
-from kanon_sql.engines.stage import Reporter, Stage, silent
-from kanon_sql.errors import DatabaseError
+from kanon_sql.errors import DatabaseError, InternalError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
 
-__all__ = ["SCRATCH_TABLE", "Reporter", "Workspace", "now", "open_workspace"]
+__all__ = ["SCRATCH_TABLE", "Reporter", "Stage", "Workspace", "now", "open_workspace", "refuse_incomplete", "silent"]
+
+Reporter = Callable[[str, int | None], None]
+"""Told what is being done in plain words, and how many nodes were evaluated so far."""
+
+
+def silent(stage: str, nodes: int | None = None) -> None:
+    """Report nothing."""
+
+
+@dataclass
+class Stage:
+    """What a run is at, to be told again once it has waited for something in between.
+
+    Attributes:
+        report: who is told.
+        name: what it is at.
+    """
+
+    report: Reporter
+    name: str = ""
+
+    def __call__(self, name: str, nodes: int | None) -> None:
+        """Tell what is begun."""
+        self.name = name
+        self.report(name, nodes)
+
+    def waits(self, reason: str | None) -> None:
+        """Tell what is waited for, or that it is over."""
+        if reason is not None or self.name:
+            self.report(reason or self.name, None)
+
 
 SCRATCH_TABLE = "kanon_sql_scratch"
 """Where tables that outlive a killed run are recorded, so that they can be found and dropped."""
@@ -452,3 +482,29 @@ def open_workspace(
         with engine.without_deadline():
             workspace.drop_all()
         engine.on_wait = before
+
+
+def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows", *, at_least: bool = False) -> None:
+    """Stop a run whose statement has not judged what it was to judge, neither more nor less.
+
+    A value that an engine does not find equal to itself loses its class in a join, and a class that no statement looks
+    at violates nothing. So the same statement counts what it judged, and what there was before any join.
+
+    Args:
+        statement: the template's name.
+        judged: how many were judged, as the engine returns it; None for none.
+        there: how many there are.
+        what: of what.
+        at_least: a person may be judged several times.
+
+    Raises:
+        InternalError: the numbers differ.
+    """
+    found, expected = int(judged or 0), int(there or 0)
+    if found == expected or (at_least and found > expected):
+        return
+    raise InternalError(
+        f"internal error in {statement}: {found:,} {what} were judged, but there are {expected:,}, so there is "
+        "no verdict. If nothing wrote to the table meanwhile, this is a defect: please report it with the "
+        "engine, its version and the types of the columns, without values"
+    )

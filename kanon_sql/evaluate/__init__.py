@@ -19,7 +19,7 @@ from kanon_sql.evaluate.classes import (
 )
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source, record_obstacles
 from kanon_sql.evaluate.distances import Distances, distances_between, matrix_obstacles, outlier_size
-from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.examination import (
     Achieved,
     AllReached,
@@ -57,7 +57,6 @@ from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, is_listed, orde
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words, too_many_nulls
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import class_obstacles, search_in, search_obstacles, searched, searched_again
-from kanon_sql.evaluate.soundness import is_sound
 
 __all__ = [
     "BY_VALUE",

@@ -1,7 +1,8 @@
 """The evaluator: a batch of lattice nodes in, one generated statement, their verdicts out.
 
 Every node is one GROUP BY over the smallest frequency set that covers it; only a row of
-aggregates per node reaches Python.
+aggregates per node reaches Python. What a verdict rules out besides is so only where pruning by a
+requirement is sound (``all_sound``).
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ from kanon_sql.evaluate.class_counts import Table, closeness_of_all, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examination import Examination, achieved_context, read_examination, size_edges, size_number
-from kanon_sql.evaluate.node_row import NodeRow
-from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup_sets import RolledUp
 from kanon_sql.evaluate.single_node import SingleNode
-from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
-from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel
+from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel
 from kanon_sql.search import (
     Batch,
     Lattice,
@@ -37,7 +36,7 @@ from kanon_sql.search import (
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["Evaluator", "Work"]
+__all__ = ["Evaluator", "Work", "all_sound", "is_sound"]
 
 
 @dataclass(frozen=True)
@@ -373,3 +372,21 @@ class Evaluator:
             classes=None,
             kept_classes=None,
         )
+
+
+def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
+    """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
+    when = model.monotonicity(by_person)
+    return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
+
+
+def all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
+    """Whether pruning is sound, per model. Unions and whole tables count what others leave: no better than these."""
+    sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
+    others = all(flag for model, flag in zip(models, sound, strict=True) if not _counts_others(model))
+    return [flag and (others or not _counts_others(model)) for model, flag in zip(models, sound, strict=True)]
+
+
+def _counts_others(model: PrivacyModel) -> bool:
+    """Whether what the other requirements leave decides what a model measures."""
+    return model.on_coarser_classes or model.of_table

@@ -1,4 +1,4 @@
-"""The statements about lattice nodes: what is asked of a frequency set, and how sets are rolled up.
+"""The statements about lattice nodes: what is asked of a frequency set, what it answers, and how sets are rolled up.
 
 Two forms of one question. The classes of a node are a GROUP BY over the vectors with its mask;
 those of many nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Row, Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
 from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns, measure_name
 from kanon_sql.evaluate.label_widths import judge_widths
@@ -25,7 +25,7 @@ from kanon_sql.models import Metric, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.sql import Sql, Statement, identifier, literal, render, slot, sql_list
 
-__all__ = ["NodeQuery", "NodeStatements"]
+__all__ = ["NodeQuery", "NodeRow", "NodeStatements"]
 
 TOGETHER = 4
 """Fewer nodes than this are never made rows."""
@@ -395,3 +395,33 @@ def _empty(name: str, columns: int) -> list[tuple[str, Sql]]:
 def _sizes_frame(position: int, name: str) -> Sql:
     slots = {what: slot(f"{what}_{position}") for what in ("code", "size")}
     return render("frequency/sizes", **slots, table=slot(f"lookup_{position}"), name=name)
+
+
+class NodeRow(NamedTuple):
+    """A row of ``evaluate/node``, by its columns.
+
+    Attributes:
+        number: of the node in its statement.
+        classes: how many classes the node has.
+        kept_classes: those that satisfy every requirement.
+        suppressed: rows in the others.
+        suppressed_monotone: rows that violate a requirement by which the search may prune.
+        rows: rows in all classes.
+        sizes: what all classes count, added up: rows, or persons, who are in a class at least.
+        aggregates: what the metric asked for.
+    """
+
+    number: int
+    classes: int
+    kept_classes: int
+    suppressed: int
+    suppressed_monotone: int
+    rows: int
+    sizes: int
+    aggregates: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """A row as the engine returns it; sums over no class are 0."""
+        number, classes, kept, suppressed, monotone, rows, sizes = (int(value or 0) for value in row[:7])
+        return cls(number, classes, kept, suppressed, monotone, rows, sizes, tuple(row[7:]))

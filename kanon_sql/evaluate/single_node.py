@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from kanon_sql.engines import Workspace
-from kanon_sql.evaluate.node_row import NodeRow
-from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup import Coverings
 from kanon_sql.models import Metric
 from kanon_sql.search import Node

@@ -12,14 +12,17 @@ from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensi
 from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_wrong_columns, split_labels
 from kanon_sql.hierarchies.exact import (
+    exact_range,
     exact_texts,
     exact_value,
     forms_of,
+    number_text,
     refuse_blank_ends,
     refuse_mixed_forms,
     refuse_several_texts,
     shown_keys,
     shown_value,
+    whole_units,
 )
 from kanon_sql.hierarchies.files import (
     TOP,
@@ -30,12 +33,18 @@ from kanon_sql.hierarchies.files import (
 )
 from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
-from kanon_sql.hierarchies.kind import Kind, kind_of
-from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
+from kanon_sql.hierarchies.kind import (
+    CHOSEN_INTERVALS,
+    RANGES,
+    WITHHELD,
+    Kind,
+    kind_of,
+    level_names,
+    rule_labels,
+    value_text,
+)
 from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
-from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
-from kanon_sql.hierarchies.rules import rule_labels, value_text
 
 __all__ = [
     "CHOSEN_INTERVALS",

@@ -14,11 +14,9 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP
-from kanon_sql.hierarchies.kind import kind_of
-from kanon_sql.hierarchies.level_names import level_names
+from kanon_sql.hierarchies.kind import kind_of, level_names, rule_labels, value_text
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
 from kanon_sql.hierarchies.row_hierarchies import RowHierarchy, Site, loaded_rows, rows_of, split_labels
-from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import Generalized, Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
 

@@ -1,28 +1,31 @@
-"""Refuse columns whose values are not all of the kind that their type promises.
+"""Values as every engine compares and computes them alike, and columns that are refused because it cannot.
 
-Most engines make sure of that; SQLite stores what it is given. There a text in a column of
-integers would become 0 in arithmetic, and a blob may look like a text: the label would be
-wrong, and no one would be told. So such values are counted, in the database, before labels
-are made.
+Most engines make sure that all values are of the kind that their type promises; SQLite stores what it is given. There
+a text in a column of integers would become 0 in arithmetic, and a blob may look like a text: the label would be wrong,
+and no one would be told. So such values are counted, in the database, before labels are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import Relation, Sql, exact_float, exact_padded, exact_text, exact_time, identifier, render, slot
 
 __all__ = [
+    "exact_range",
     "exact_texts",
     "exact_value",
     "forms_of",
+    "number_text",
     "refuse_blank_ends",
     "refuse_mixed_forms",
     "refuse_several_texts",
     "shown_keys",
     "shown_value",
+    "whole_units",
 ]
 
 
@@ -261,3 +264,38 @@ def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | No
 def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:
     """Those columns that are compared as text."""
     return [exact_value(column, table) for column in columns if column.kind in ("text", "other")]
+
+
+_DIGITS = 15
+"""Numbers of this many digits are different binary fractions of eight bytes, and read back from them."""
+
+_WHOLE_DIGITS = 17
+"""Whole numbers of this many digits can be added and multiplied by 10 in 64 bits."""
+
+
+def exact_range(digits: int, kind: str) -> int:
+    """Numbers strictly between minus this and this have whole units of 10^-digits, which every engine computes alike.
+
+    A decimal may have no more digits than a binary fraction, since some databases store it as one.
+
+    Args:
+        digits: Digits after the point of the units, 10 at most.
+        kind: What the column holds: "integer", "decimal" or "float".
+    """
+    return int(10 ** min(_DIGITS, (_WHOLE_DIGITS if kind == "integer" else _DIGITS) - digits))
+
+
+def whole_units(value: Sql, digits: int, kind: str) -> Sql:
+    """A number in units of 10^-digits, rounded down, exactly; where it is within :func:`exact_range`.
+
+    Args:
+        value: An expression of a column.
+        digits: Digits after the point of the units.
+        kind: What the column holds: "integer", "decimal" or "float".
+    """
+    return render("hierarchies/levels/scaled", value=value, digits=digits, kind=kind)
+
+
+def number_text(units: Sql, digits: int) -> Sql:
+    """The text of the number that this many units of 10^-digits are."""
+    return render("hierarchies/levels/number", scaled=units, digits=digits, unit=Decimal(1).scaleb(-digits))

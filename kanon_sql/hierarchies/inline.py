@@ -9,9 +9,8 @@ from sqlglot import exp
 from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies.files import with_top
-from kanon_sql.hierarchies.kind import kind_of
+from kanon_sql.hierarchies.kind import kind_of, rule_labels, value_text
 from kanon_sql.hierarchies.lookups import Lookup
-from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, identifier, literal, parsed, render
 

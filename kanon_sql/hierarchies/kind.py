@@ -6,9 +6,22 @@ from collections.abc import Sequence
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.spec import Hierarchy, Origin, QuasiIdentifier
-from kanon_sql.sql import Relation, Sql
+from kanon_sql.sql import Relation, Sql, render
 
-__all__ = ["AS_IN_SOURCE", "LONGEST", "TEXT", "Kind", "clipped", "kind_of"]
+__all__ = [
+    "AS_IN_SOURCE",
+    "CHOSEN_INTERVALS",
+    "LONGEST",
+    "RANGES",
+    "TEXT",
+    "WITHHELD",
+    "Kind",
+    "clipped",
+    "kind_of",
+    "level_names",
+    "rule_labels",
+    "value_text",
+]
 
 AS_IN_SOURCE = "as in the source"
 
@@ -119,3 +132,57 @@ def kind_of(quasi_identifier: QuasiIdentifier) -> Kind:
 def clipped(text: str) -> str:
     """A label or an expression, as much of it as is shown."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+WITHHELD = "withheld"
+
+CHOSEN_INTERVALS = (AS_IN_SOURCE, "intervals that the search chose", WITHHELD)
+"""The levels of a column whose intervals an algorithm chose."""
+
+RANGES = (AS_IN_SOURCE, "ranges of the classes", WITHHELD)
+"""The levels of a column that is released as ranges of its values."""
+
+
+def level_names(hierarchy: QuasiIdentifier, height: int, columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """The name of every level, level 0 first and the top, which is ``withheld``, last; made of no value.
+
+    A level that a rule makes is named by the rule. A tree stands in the spec, and its first labels name its levels; a
+    hierarchy table names them by its columns. A file has no such names, and its labels may be the data's own
+    (``hierarchy --output`` writes those of a rule), so its levels are named by their columns.
+
+    Args:
+        hierarchy: as the spec writes it.
+        height: the level of the top.
+        columns: of a hierarchy table, that of the values first; none where they are not known.
+
+    Examples:
+        >>> level_names(QuasiIdentifier(intervals=(5, 10)), 3)
+        ('as in the source', 'bands of 5', 'bands of 10', 'withheld')
+    """
+    rule = kind_of(hierarchy)
+    names = (rule.level_name(level, columns) if level else rule.value_name for level in range(height))
+    return (*names, WITHHELD)
+
+
+def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | None = None) -> list[Sql]:
+    """The label expressions of a rule-based hierarchy, level 0 first, the top left out.
+
+    Raises:
+        SpecError: the rule does not fit the column's kind.
+    """
+    where = where or f"quasi_identifiers.{column.name}"
+    return [value_text(column, Sql("value")), *kind_of(quasi_identifier).labels_above(column, where)]
+
+
+def value_text(column: Column, value: Sql) -> Sql:
+    """A value of a column as text, the same on every engine, and of equal values the same."""
+    if column.kind == "moment":
+        return render("hierarchies/levels/time", written=render("hierarchies/levels/moment", value=value), zone="+00")
+    written = render(
+        "hierarchies/levels/value",
+        value=value,
+        is_float=column.kind == "float",
+        scale=column.scale,
+        keeps_digits=column.varies == "digits",
+    )
+    return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written

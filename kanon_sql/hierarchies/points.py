@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import ceil, floor
 
 from kanon_sql.engines import Column
-from kanon_sql.hierarchies.numbers import number_text, whole_units
+from kanon_sql.hierarchies.exact import number_text, whole_units
 from kanon_sql.spec import Point
 from kanon_sql.sql import Sql, identifier, render
 

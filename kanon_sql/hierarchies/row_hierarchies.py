@@ -9,8 +9,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.hierarchies.files import TOP, with_top
 from kanon_sql.hierarchies.graph import as_tree
-from kanon_sql.hierarchies.kind import kind_of
-from kanon_sql.hierarchies.rules import value_text
+from kanon_sql.hierarchies.kind import kind_of, value_text
 from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql
 

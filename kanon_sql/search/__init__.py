@@ -13,12 +13,10 @@ from typing import Any
 from kanon_sql.registers import SEARCH_ALGORITHMS
 from kanon_sql.search.additive import Additive
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, algorithm
-from kanon_sql.search.driver import Progress, Search, Stopped
-from kanon_sql.search.explain import Explained, Known, explain
-from kanon_sql.search.infeasible import infeasible
+from kanon_sql.search.driver import Progress, Search, Stopped, infeasible
+from kanon_sql.search.explain import Explained, Known, explain, locally_minimal
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.lattice import Lattice, Node, generalizes
-from kanon_sql.search.local_minima import locally_minimal
 from kanon_sql.search.ranked import Ranked
 from kanon_sql.search.tags import all_lowered, lowered, metric_of, preference, rounded
 

@@ -2,7 +2,8 @@
 
 A search ends early by an exception that comes out of ``ask`` (a budget is used up, the user pressed
 Ctrl-C). Nothing is lost by that: the strategy is a generator that waits where it is, the answers that came before
-are kept, and running on asks only what is missing.
+are kept, and running on asks only what is missing. Where it is known before the first question that no node
+satisfies, there is no search (``infeasible``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from kanon_sql.search.base import Batch, Outcome, Question, Strategy, Verdict
 from kanon_sql.search.lattice import Node
 
-__all__ = ["Progress", "Search", "Stopped"]
+__all__ = ["Progress", "Search", "Stopped", "infeasible"]
 
 _FEW = 8
 """A stopped search without any metric asks for those of this many nodes."""
@@ -155,3 +156,23 @@ class Search:
 
     def _may_be_chosen(self, verdict: Verdict) -> bool:
         return verdict.satisfied and verdict.node in self._question.lattice
+
+
+def infeasible(question: Question, algorithm: str) -> Strategy:
+    """An outcome without a node, proven: the verdict on the lattice's top has to be prunable.
+
+    The top is asked about all the same, once, so that what is said of the lattice follows from an answer.
+
+    Args:
+        question: the problem.
+        algorithm: the strategy that would have searched.
+    """
+    yield Batch((question.lattice.top,))
+    return Outcome(
+        algorithm=algorithm,
+        best=None,
+        proven=True,
+        criterion="out of reach of every generalization",
+        minimal=(),
+        inferred=question.lattice.size - 1,
+    )

@@ -2,7 +2,8 @@
 
 Derived from the answers alone, whatever the algorithm: a violating node decides what is below it, a satisfying
 one (if the requirement is monotone) what is above it, and a lower bound above the best metric rules a
-node out. A node of which none of this is known was not evaluated.
+node out. A node of which none of this is known was not evaluated. Which nodes are locally minimal follows from the
+same answers.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kanon_sql.search.base import Outcome, Question, Verdict
+from kanon_sql.search.base import MAX_NODES, Outcome, Question, Verdict
 from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.tags import Tags, can_win, holds
 
-__all__ = ["Explained", "Known", "explain"]
+__all__ = ["Explained", "Known", "explain", "locally_minimal"]
 
 Known = Literal["satisfies", "must satisfy", "violates", "must violate", "is worse", "not evaluated"]
 """What may be known about a node."""
@@ -135,3 +136,42 @@ class _Bounds:
             best = verdict.floor, node
         self._known.append(best)
         return best
+
+
+def locally_minimal(question: Question, outcome: Outcome) -> tuple[Node, ...] | None:
+    """The generalizations that are the first to satisfy on some way from the values up, in lexicographic order.
+
+    A generalization strategy is a path from the bottom of the lattice to its top, a step of one level at a time; the
+    first node on it that satisfies is locally minimal (Samarati 2001, section 4). Every k-minimal generalization is
+    locally minimal, on all paths through it. The converse does not hold: another path may satisfy below.
+
+    No question is asked: where satisfying is monotone, the k-minimal nodes say of every node whether it satisfies;
+    elsewhere, an exhaustive search has asked.
+
+    Args:
+        question: the lattice, and whether satisfying is monotone.
+        outcome: what the search found.
+
+    Returns:
+        The nodes; None where it is not known of every node whether it satisfies, or the lattice has more than
+        ``MAX_NODES`` nodes.
+    """
+    lattice = question.lattice
+    if outcome.minimal is None or lattice.size > MAX_NODES:
+        return None
+    if not question.monotone and outcome.algorithm != "exhaustive":
+        return None
+    known = outcome.minimal if question.monotone else [verdict.node for verdict in outcome.solutions]
+    satisfying, open_ways, found = set(known), set(), []
+    # Lexicographic order visits every specialization of a node before the node itself.
+    for node in lattice:
+        below = list(lattice.predecessors(node))
+        if question.monotone and any(lower in satisfying for lower in below):
+            satisfying.add(node)
+        if below and not any(lower in open_ways for lower in below):
+            continue  # every way to it satisfies before
+        if node in satisfying:
+            found.append(node)
+        else:
+            open_ways.add(node)
+    return tuple(found)

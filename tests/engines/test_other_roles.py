@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 import kanon_sql
 from kanon_sql.engines.backends.mysql import may_see_triggers
 from kanon_sql.engines.relational import RelationalEngine
-from kanon_sql.engines.stage import Stage
+from kanon_sql.engines.workspace import Stage
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.sql.statement import Statement

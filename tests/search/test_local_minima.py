@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -76,7 +77,7 @@ def test_a_lattice_that_is_too_large_is_not_walked(monkeypatch: pytest.MonkeyPat
         "exhaustive", problem.question, Evaluator(problem.question, problem.truth.__getitem__)
     ).run()
     assert locally_minimal(problem.question, outcome) is not None
-    monkeypatch.setattr("kanon_sql.search.local_minima.MAX_NODES", 9)
+    monkeypatch.setattr(sys.modules["kanon_sql.search.explain"], "MAX_NODES", 9)
     assert locally_minimal(problem.question, outcome) is None
 
 

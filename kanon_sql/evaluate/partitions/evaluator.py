@@ -13,10 +13,9 @@ from typing import Any
 
 from kanon_sql.errors import Obstacle
 from kanon_sql.evaluate.classes import Frames, classes, conditions
-from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.partitions.order import Ordered, Places
 from kanon_sql.evaluate.partitions.packing import Packing
-from kanon_sql.evaluate.soundness import is_sound
 from kanon_sql.models import Measured, PrivacyModel
 from kanon_sql.search import Batch, Cuts, Lattice, Question, Span, Verdict, metric_of, rounded
 from kanon_sql.spec import Spec

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.hierarchies.exact import exact_range, number_text, whole_units
 from kanon_sql.hierarchies.kind import Kind
-from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
 from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import MOST_DIGITS
 from kanon_sql.spec.checks import Fault, Faults, checked, chosen, items, number, plain_number, shaped
