@@ -10,8 +10,7 @@ from rich.text import Text
 
 from kanon_sql.report.layout import columns, section
 from kanon_sql.report.levels import level_in_words
-from kanon_sql.report.markdown import plain
-from kanon_sql.report.words import metric, number, percent, plural, shown
+from kanon_sql.report.words import metric, number, percent, plain, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Compared, Comparison

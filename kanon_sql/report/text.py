@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from kanon_sql.registers import QUALITY_METRICS, RECODINGS
-from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.levels import intervals_table, levels_table, names_table
 from kanon_sql.report.recoding import column_cells, recoding_in_words
@@ -18,10 +18,10 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 from kanon_sql.verbs.result import Check, Generalization, Plan, PublishedRelease, RefreshedRelease, Release, Result
 
 if TYPE_CHECKING:
-    from kanon_sql.evaluate import Classes, ClassSizes, SearchSummary
+    from kanon_sql.evaluate import Classes, ClassSizes, Distances, SearchSummary
     from kanon_sql.search import Explained
 
-__all__ = ["metric_words", "reached", "result_text", "size_cells"]
+__all__ = ["MOST_COLUMNS", "distance_vectors", "metric_words", "reached", "result_text", "size_cells"]
 
 
 def metric_words(name: str) -> str:
@@ -399,3 +399,32 @@ _KNOWN = {
     "not evaluated": "not\nlooked at",
 }
 """What may be known about a node, and the same as the head of a column."""
+
+
+MOST_COLUMNS = 8
+"""A matrix of this many outliers is shown as a table; a larger one has no place in a terminal."""
+
+
+def distance_vectors(found: Distances) -> RenderableType:
+    """A row per vector of values, a column per outlier; vectors go by numbers that say nothing of their values."""
+    outliers = found.outliers
+    if not outliers:
+        return Text(f"no vector of values has fewer than {number(found.k)} rows: there is no outlier")
+    few = f"fewer than {number(found.k)}"
+    head = f"{plural(len(outliers), 'outlier')} ({few} rows) by {plural(len(found.sizes), 'vector')} of values"
+    if len(outliers) > MOST_COLUMNS:
+        return Group(Text(head), Text("--format json lists their distance vectors", "dim"))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("vector", justify="right")
+    table.add_column("size", justify="right")
+    for outlier in outliers:
+        table.add_column(f"to {outlier}")
+    for place, size in enumerate(found.sizes):
+        distances = (distances[place] for distances in found.matrix)
+        table.add_row(
+            Text(str(place + 1)),
+            Text(few if size is None else number(size), "" if size else "dim"),
+            *(Text("[" + ", ".join(map(str, distance)) + "]") for distance in distances),
+        )
+    order = ", ".join(map(shown, found.columns))
+    return Group(Text(head), Text(f"levels in the order {order}", "dim"), table)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from math import floor, isfinite, log10
 
-__all__ = ["metric", "number", "percent", "plural", "shown"]
+__all__ = ["metric", "number", "percent", "plain", "plural", "shown"]
 
 
 def number(value: int) -> str:
@@ -49,3 +50,8 @@ def plural(count: int, word: str) -> str:
     """``1 class``, ``2 classes``."""
     ending = "" if count == 1 else "es" if word.endswith("s") else "s"
     return f"{number(count)} {word}{ending}"
+
+
+def plain(text: str) -> str:
+    """Text that Markdown and HTML leave as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!@])", r"\\\1", shown(text))

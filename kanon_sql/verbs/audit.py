@@ -33,8 +33,7 @@ from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.target_table import TargetTable, judged
-from kanon_sql.verbs.year import as_published
+from kanon_sql.verbs.target_table import TargetTable, as_published, judged
 
 __all__ = ["AuditResult", "audit"]
 

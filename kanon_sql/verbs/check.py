@@ -49,10 +49,9 @@ from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Check, Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.target_table import judged
+from kanon_sql.verbs.target_table import as_published, judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.without_spec import takes_roles
-from kanon_sql.verbs.year import as_published
 
 __all__ = ["check"]
 

@@ -1,10 +1,10 @@
-"""What a refresh does with the rows of a day: choose levels, write and verify, and let release and state grow."""
+"""What a refresh does with the rows of a day: choose levels, write, verify, let release and state grow, and warn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
@@ -22,14 +22,18 @@ from kanon_sql.release import (
     staged_release,
     unreleased_rows,
 )
+from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.result import RefreshedRelease, Warned
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
-from kanon_sql.verbs.warnings.left_out import left_out
+from kanon_sql.verbs.warnings.handling import heeded
 
-__all__ = ["grow_release"]
+if TYPE_CHECKING:
+    from kanon_sql.release import State
+
+__all__ = ["grow_release", "left_out"]
 
 
 def grow_release(workspace: Workspace, growth: Growth) -> RefreshedRelease:
@@ -245,3 +249,27 @@ def _notes(growth: Growth, after: State, *, drifts: bool, coarsened: bool, looke
             "deleted row, and are not released again"
         )
     return notes
+
+
+def left_out(spec: Spec, state: State) -> list[Warned]:
+    """Rows that were taken and are not in the release, where they are more than ``suppression``.
+
+    Args:
+        spec: what is released.
+        state: after the run.
+    """
+    rows = state.rows
+    count, most = rows["source"] - rows["published"], spec.suppression.most(rows["source"])
+    if count <= most:
+        return []
+    retired = f", {rows['retired']:,} were removed with deleted rows" if rows["retired"] else ""
+    if spec.increments is None or spec.increments.on_drift == "hold":
+        advice = "Allow coarser levels (increments: {on_drift: coarsen})"
+    else:
+        advice = "Coarser levels would not help: start a release under another name"
+    message = (
+        f"the release lacks {count:,} of {rows_in_words(rows['source'])} ({rows['waiting']:,} wait{retired}), and "
+        f"suppression allows {most:,}. {advice}, or raise the limit"
+    )
+    figures = {"rows": rows["source"], "left_out": count, "waiting": rows["waiting"], "allowed": most}
+    return heeded(spec, [Warned("limit_exceeded", message, [], figures)])

@@ -28,8 +28,15 @@ from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import details_of
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, with_bound
-from kanon_sql.verbs.recoding_comparison import QUICK, is_quick, may_be_quick, with_another
+from kanon_sql.verbs.recoding_comparison import (
+    QUICK,
+    is_quick,
+    may_be_quick,
+    mean_loss_of,
+    notes_of_local,
+    with_another,
+    with_bound,
+)
 from kanon_sql.verbs.result import Plan, unreleased
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict

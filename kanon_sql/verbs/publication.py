@@ -27,7 +27,7 @@ from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import details_of
 from kanon_sql.verbs.manifest_builder import choice_of, manifest_of
 from kanon_sql.verbs.preflight import Options
-from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local
+from kanon_sql.verbs.recoding_comparison import mean_loss_of, notes_of_local
 from kanon_sql.verbs.result import LedgerSummary, PublishedRelease, Release, unpublished, unreleased
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import AppliedSteps, notes_of_steps, steps_dict

@@ -1,21 +1,21 @@
-"""What another recoding of the same frequency sets would lose instead."""
+"""What a recoding loses: in notes, against a bound, and compared with another of the same frequency sets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Budget, Chosen, searched
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, searched
 from kanon_sql.frequency import SetCache
 from kanon_sql.models import models_of
 from kanon_sql.recode import RecodingResult, recoded
 from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
-from kanon_sql.verbs.recoding import mean_loss_of
 from kanon_sql.verbs.result import OtherRecoding, Plan
 
-__all__ = ["QUICK", "is_quick", "may_be_quick", "with_another"]
+__all__ = ["QUICK", "is_quick", "may_be_quick", "mean_loss_of", "notes_of_local", "with_another", "with_bound"]
 
 QUICK = "quick"
 """Asked for with a full-domain plan: local recoding where that takes about a second, and nothing where it may not."""
@@ -125,3 +125,35 @@ def _in_words(found: OtherRecoding, result: Plan) -> str:
         f"{found['recoding']} instead would lose {lost} of a cell's detail on average, not {own}, and suppress "
         f"{found['suppressed']:,} rows, not {result.rows['suppressed']:,}{early}"
     )
+
+
+def mean_loss_of(found: Chosen | RecodingResult) -> float | None:
+    """The mean loss of a cell, where all columns have labels; None where numbers are replaced by others."""
+    return None if found.spec.recoding.declared.of_numbers else found.mean_loss
+
+
+def notes_of_local(found: Chosen | RecodingResult) -> Sequence[str]:
+    """What the user should know of a local recoding, or of the node that was taken instead."""
+    if isinstance(found, RecodingResult):
+        return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
+    if found.spec.recoding.is_full_domain:
+        return ()
+    declared = found.spec.recoding.declared
+    if declared.optimum_instead is not None:
+        return [f"recoding: {declared.name} {declared.optimum_instead}"]
+    worse = "would have to suppress more rows than the full-domain optimum"
+    if found.spec.recoding.begins != "top":
+        worse += ", or would lose more"
+    return [f"recoding: local starts from satisfying classes and {worse}, so the optimum is released"]
+
+
+def with_bound(result: Plan, found: NothingToSearch | NothingFound | Chosen | RecodingResult) -> Plan:
+    """The result with what no recoding loses less than, or with the reason why that is not known."""
+    if not isinstance(found, RecodingResult):
+        return replace(result, notes=[*result.notes, "no lower bound: there is no local recoding to compare it with"])
+    bound = found.bound()
+    if bound is None:
+        why = "no requirement is monotone under merging classes"
+        return replace(result, notes=[*result.notes, f"no lower bound: {why}"])
+    assert result.recoding is not None
+    return replace(result, recoding={**result.recoding, "bound": bound.to_dict()})

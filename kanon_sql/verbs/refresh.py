@@ -26,13 +26,12 @@ from kanon_sql.release import (
 )
 from kanon_sql.spec import Source, Spec, format_table_name
 from kanon_sql.verbs.growth import Growth
-from kanon_sql.verbs.growth_result import grow_release
+from kanon_sql.verbs.growth_result import grow_release, left_out
 from kanon_sql.verbs.growth_state import watermark_of
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import RefreshedRelease
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by
-from kanon_sql.verbs.warnings.left_out import left_out
 
 __all__ = ["refresh"]
 

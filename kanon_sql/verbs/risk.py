@@ -48,8 +48,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.target_table import TargetTable, judged, release_exists
-from kanon_sql.verbs.year import as_published
+from kanon_sql.verbs.target_table import TargetTable, as_published, judged, release_exists
 
 __all__ = ["Distinguished", "RiskResult", "risk"]
 

@@ -1,4 +1,4 @@
-"""Which table a verb looks at: one that is named, or what the spec releases, a file among that."""
+"""Which table a verb looks at: one that is named, or what the spec releases (a file, too), in the year of that."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.release import columns_in, file_of, snapshot
+from kanon_sql.release import columns_in, file_of, manifest_of, snapshot
 from kanon_sql.spec import Spec, parse_table_name
 
-__all__ = ["TargetTable", "judged", "release_exists"]
+__all__ = ["TargetTable", "as_published", "judged", "release_exists"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +79,17 @@ def release_exists(engine: Engine, spec: Spec) -> bool:
     if spec.release_file is not None:
         return file_of(spec).is_file()
     return spec.release is not None and engine.exists(spec.release) is not None
+
+
+def as_published(engine: Engine, spec: Spec, parts: tuple[str, ...]) -> Spec:
+    """The spec with the year of a release that is there, where it follows the calendar.
+
+    Args:
+        engine: with a run open, and no workspace.
+        spec: the spec.
+        parts: the release. A table without a manifest has no year of its own, and the spec stays as it is.
+    """
+    if not spec.follows_the_calendar:
+        return spec
+    manifest = manifest_of(engine, parts)
+    return spec if manifest is None else spec.in_year(manifest.get("spec", {}).get("release_year"))

@@ -434,7 +434,7 @@ def test_the_text_has_a_column_per_outlier_or_says_where_it_is(database: Databas
     assert "6 outliers (fewer than 2 rows) by 7 vectors of values" in text
     assert text.count("fewer than 2 ") == 7
     assert "[0, 0]" in text
-    with patch("kanon_sql.report.distances.MOST_COLUMNS", 5):
+    with patch("kanon_sql.report.text.MOST_COLUMNS", 5):
         assert "--format json lists their distance vectors" in printed(result)
     database.table("people", ["sex"], [["M"], ["M"], ["F"], ["F"]])
     none = kanon_sql.plan(database.engine, patients_spec(quasi_identifiers={"sex": None}, search={}), matrix=True)

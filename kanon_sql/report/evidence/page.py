@@ -11,7 +11,7 @@ from kanon_sql.report.evidence.sections import sections, tiles, verdict
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Prose, Signature, Verbatim
 from kanon_sql.report.html.page import sections_page
 from kanon_sql.report.json import to_json
-from kanon_sql.report.markdown import plain
+from kanon_sql.report.words import plain
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.evidence import Evidence

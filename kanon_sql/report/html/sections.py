@@ -9,8 +9,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from kanon_sql.registers import RECODINGS
-from kanon_sql.report.html.attackers import ATTACKERS, attackers
-from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
+from kanon_sql.report.html.attacks import ATTACKERS, OF_AUDITS, attackers, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.layout import slowest_statement
 from kanon_sql.report.levels import level_cells, names_cells

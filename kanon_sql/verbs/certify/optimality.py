@@ -1,4 +1,4 @@
-"""Why no node of the lattice is better than the one that was released: which nodes are asked about, and what is proven.
+"""Why no node of the lattice is better than the one that was released, or why that is not proven.
 
 Nothing of the search is used. From what all rows lose at the levels of a node follows what its metric is at least;
 where that is as much as the best has, the node is excluded. Of what is left the highest nodes are asked about. Rows
@@ -14,16 +14,15 @@ from itertools import product
 from math import prod
 from typing import Annotated, Any, Literal, TypedDict, cast
 
-from kanon_sql.spec import Count, Keywords
+from kanon_sql.spec import Count, Keywords, Spec
 from kanon_sql.sql import Compiler, Relation, Sql, Statement, render, slot
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys, size_of
-from kanon_sql.verbs.certify.criterion import METRICS, criterion
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Ground
-from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers
+from kanon_sql.verbs.certify.verify_certificate import COUNTED, HOW, SLACK, Answers
 
-__all__ = ["Optimality", "boundary", "prove"]
+__all__ = ["METRICS", "Optimality", "boundary", "criterion", "prove", "why_unproven"]
 
 MOST_NODES = 200_000
 """A lattice of more nodes is not gone through."""
@@ -416,3 +415,45 @@ def _middle(nodes: set[Node]) -> list[Node]:
     level = [node for node in listed if sum(node) == height]
     step = max(1, -(-len(level) // A_STATEMENT))
     return level[::step]
+
+
+METRICS: Mapping[str, str | None] = {**HOW, **dict.fromkeys(COUNTED)}
+"""The metrics that are written down again here, with how they aggregate columns."""
+
+
+def why_unproven(
+    spec: Spec, manifest: Mapping[str, Any], definitions: Sequence[Definition], left: Sequence[NotCertified]
+) -> str | None:
+    """Why nothing is proven of how good the release is, in words; None where that is tried."""
+    search = manifest.get("search")
+    if not spec.recoding.is_full_domain:
+        method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
+        return (
+            f"the recoding {method} chooses labels by class or value and has no bound on its loss; plan --show bound "
+            "computes one for hierarchy labels"
+        )
+    if manifest.get("intervals") is not None or spec.search.of_intervals:
+        return "the search chose among partitions of the values, so there is no lattice of levels to prove over"
+    if search is None or not search.get("proven"):
+        return f"the search {spec.search.algorithm} does not claim that its node is the best"
+    if left:
+        return f"whether a node satisfies {left[0].what} is not certified, so neither is which nodes do"
+    unfit = [item for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
+    if unfit:
+        return f"{unfit[0].label} is not decided by each class of all quasi-identifiers alone"
+    metric = criterion(spec)
+    if metric not in METRICS or spec.search.aggregate == "rank":
+        return f"the metric {spec.search.metric_label} is not supported in certificates"
+    if metric != "height" and (spec.search.gs_factor != 0.5 or spec.search.monotone):
+        return f"the metric {spec.search.metric_label} weighs suppression in a way that certificates do not support"
+    if spec.ledger is not None:
+        return (
+            "with a ledger, the best node that is safe together with earlier releases is released, which need not be "
+            "the best of all"
+        )
+    return None
+
+
+def criterion(spec: Spec) -> str:
+    """What the search optimizes: Samarati's the height of the node alone, before its preference."""
+    return "height" if spec.search.algorithm == "samarati" else spec.search.metric

@@ -1,4 +1,4 @@
-"""``certify``: make the claims, and write them into a directory with the verifier."""
+"""``certify``: make the claims, sign them, and write them into a directory with the verifier."""
 
 from __future__ import annotations
 
@@ -18,29 +18,27 @@ from kanon_sql.engines import (
     session_statements,
     write_private,
 )
-from kanon_sql.errors import SpecError, refuse
+from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import open_table, source_columns, source_of
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.release import published_manifest
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.certify.book import Book, as_json, digest
-from kanon_sql.verbs.certify.criterion import why_unproven
 from kanon_sql.verbs.certify.definitions import NotCertified, attributes_of, definitions_of
 from kanon_sql.verbs.certify.ground import lay_ground
-from kanon_sql.verbs.certify.optimality import prove
+from kanon_sql.verbs.certify.optimality import prove, why_unproven
 from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
-from kanon_sql.verbs.certify.signature import Signer
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.run import refuse_perturbed
-from kanon_sql.verbs.year import as_published
-from kanon_sql.version import __version__
+from kanon_sql.verbs.target_table import as_published
+from kanon_sql.version import __version__, how_to_install
 
-__all__ = ["certify"]
+__all__ = ["Signer", "certify"]
 
 VERIFIER = ("verify_certificate.py", "open_database.py")
 """The verifier, and what opens a database for it."""
@@ -239,3 +237,41 @@ def _earlier(directory: Path) -> Iterator[Path]:
     if directory.is_dir():
         yield from (directory / name for name in _OWN)
         yield from (directory / "sql").glob("[0-9][0-9][0-9]_*.sql")
+
+
+class Signer:
+    """A private key.
+
+    Args:
+        path: a PEM file of it, without a password, as ``openssl genpkey -algorithm ed25519`` writes it.
+
+    Raises:
+        UnsupportedError: the package cryptography is not installed.
+        SpecError: the file holds no such key.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+            from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        except ImportError:
+            raise UnsupportedError(
+                f"signing a certificate needs cryptography, which is not installed; {how_to_install('certify')}"
+            ) from None
+        expected = (
+            "expected an Ed25519 private key in PEM format without a password, as made by: openssl genpkey "
+            "-algorithm ed25519"
+        )
+        try:
+            key = load_pem_private_key(path.read_bytes(), None)
+        except OSError as error:
+            raise SpecError(f"--sign {path}: {error.strerror or type(error).__name__}; {expected}") from None
+        except (ValueError, TypeError):
+            raise SpecError(f"--sign {path}: the file holds no such key; {expected}") from None
+        if not isinstance(key, Ed25519PrivateKey):
+            raise SpecError(f"--sign {path}: the file holds another kind of key; {expected}")
+        self._key = key
+
+    def sign(self, content: bytes) -> bytes:
+        """The signature, 64 bytes."""
+        return self._key.sign(content)

@@ -26,7 +26,7 @@ from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zi
 from kanon_sql.verbs.preflight import file_release_obstacles
 from kanon_sql.verbs.result import Check, Cost, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
-from kanon_sql.verbs.year import as_published
+from kanon_sql.verbs.target_table import as_published
 from kanon_sql.version import __version__
 
 __all__ = ["evidence"]

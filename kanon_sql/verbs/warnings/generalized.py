@@ -9,7 +9,7 @@ from kanon_sql.evaluate import Chosen
 from kanon_sql.hierarchies import RANGES, Lookup
 from kanon_sql.recode import RecodingResult
 from kanon_sql.verbs.result import Warned
-from kanon_sql.verbs.warnings.advice import or_local
+from kanon_sql.verbs.warnings.handling import or_local
 
 __all__ = ["fully_generalized"]
 

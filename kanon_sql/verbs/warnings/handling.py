@@ -1,11 +1,13 @@
-"""Which warnings a spec heeds, and which fail a run."""
+"""Which warnings a spec heeds, which fail a run, and what they may advise: nothing that the spec would refuse."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kanon_sql.spec import Spec
+from kanon_sql.evaluate import Chosen
+from kanon_sql.recode import RecodingResult
+from kanon_sql.spec import Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.result import Warned
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     Handled = Spec | CloakSpec | PerturbSpec | RelationalSpec | TableSpec
 
-__all__ = ["failed_by", "heeded"]
+__all__ = ["failed_by", "heeded", "or_local"]
 
 
 def heeded(spec: Handled, found: Sequence[Warned]) -> list[Warned]:
@@ -42,3 +44,15 @@ def failed_by(spec: Handled, found: Sequence[Warned], *, on_any: bool) -> str | 
 
 def _codes(found: Sequence[Warned]) -> str:
     return ", ".join(dict.fromkeys(item.code for item in found))
+
+
+def or_local(found: Chosen | RecodingResult) -> str:
+    """The advice to try a local recoding, as the end of a sentence; empty where the spec does not allow one.
+
+    Args:
+        found: what was chosen.
+    """
+    spec = found.spec
+    local = spec.model_copy(update={"recoding": parse_recoding("local")})
+    refused = not spec.recoding.is_full_domain or any(model.is_estimate for model in found.models)
+    return "" if refused or list(recoding_faults(local)) else ", or try recoding: local"

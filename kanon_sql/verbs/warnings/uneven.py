@@ -10,7 +10,7 @@ from kanon_sql.evaluate import Chosen, few
 from kanon_sql.recode import RecodingResult
 from kanon_sql.sql import PORTABLE, Sql
 from kanon_sql.verbs.result import Warned
-from kanon_sql.verbs.warnings.advice import or_local
+from kanon_sql.verbs.warnings.handling import or_local
 
 __all__ = ["uneven"]
 

@@ -19,11 +19,9 @@ import kanon_sql
 from kanon_sql.engines.base import Engine, Meter
 from kanon_sql.evaluate import rollup
 from kanon_sql.parties import party_obstacles
-from kanon_sql.report.github import github
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import result_schema
-from kanon_sql.report.junit import junit
-from kanon_sql.report.markdown import markdown
+from kanon_sql.report.pipelines import github, junit, markdown
 from kanon_sql.spec import WarningOptions
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.warnings import columns as columns_module

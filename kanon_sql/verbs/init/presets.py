@@ -1,18 +1,120 @@
-"""The preset for HIPAA's Safe Harbor: the eighteen kinds of identifiers, found by the names and forms of columns."""
+"""Presets: what ``init`` writes for a rule or guideline, with its sources, and what following it does not make sure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.verbs.init.columns import FEW_NUMBERS, SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.names import AGE, BIRTH, POSTAL
-from kanon_sql.verbs.init.presets.base import Preset, PresetKnowledge
 from kanon_sql.verbs.init.suggest import Suggestion
 
-__all__ = ["SAFE_HARBOR", "SMALL_AREA"]
+__all__ = ["PRESETS", "SMALL_AREA", "Preset", "PresetKnowledge"]
+
+
+@dataclass(frozen=True)
+class PresetKnowledge:
+    """What a preset knows besides the columns.
+
+    Attributes:
+        areas: the first three digits of the postal codes of areas that are large enough; None where no table of
+            populations was given.
+    """
+
+    areas: Sequence[str] | None
+
+
+def _as_they_are(found: Sequence[Suggestion], known: PresetKnowledge) -> list[Suggestion]:
+    return list(found)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A preset.
+
+    Attributes:
+        name: as on the command line.
+        k: of k-anonymity.
+        k_is_a_rule: whether a smaller one would not follow it.
+        head: lines on top of the spec: what is followed, where it stands, and what it is not.
+        on_k: lines above k-anonymity.
+        on_sensitive: lines above the requirements for sensitive attributes.
+        after: lines below the requirements.
+        takes_population: whether a table of populations of postal areas changes anything.
+        adapt: what becomes of the columns.
+    """
+
+    name: str
+    k: int
+    head: Sequence[str]
+    k_is_a_rule: bool = False
+    on_k: Sequence[str] = ()
+    on_sensitive: Sequence[str] = ()
+    after: Sequence[str] = ()
+    takes_population: bool = False
+    adapt: Callable[[Sequence[Suggestion], PresetKnowledge], list[Suggestion]] = _as_they_are
+
+
+EMA_THRESHOLD = 0.09
+"""The largest risk of re-identification that the guidance names for reports that any reader may get."""
+
+EMA_0070 = Preset(
+    name="ema-0070",
+    k=math.ceil(1 / EMA_THRESHOLD),
+    k_is_a_rule=True,
+    head=(
+        "Preset ema-0070: European Medicines Agency, policy 0070 (EMA/240810/2013) on the publication of",
+        "clinical data, and its external guidance, EMA/90915/2016, chapter 3: where the risk of",
+        "re-identification of published reports is measured, the maximum is compared with 0.09; a report says",
+        "both the maximum and the average risk.",
+        "",
+        "What this is not: the guidance is about clinical reports, which are texts; this is about a table of",
+        "subjects, as their listings are. It asks for an anonymisation report too, with reasons for each",
+        "method, what was lost, and how the three criteria of Opinion 05/2014 (WP216) are met. Whether 0.09",
+        "is small enough for a rare disease or a small trial is for you to judge, and the population that one",
+        "compares with may be larger than the trial.",
+        "",
+    ),
+    on_k=(
+        "The maximum risk is 1 / the smallest class: 0.083 with 12 subjects, and above 0.09 with 11.",
+        "The average risk is classes / subjects. Both are shown by: kanon-sql risk SPEC --threshold 0.09",
+    ),
+    on_sensitive=("The threshold is about whose record it is. These are about what the records of a class share.",),
+)
+
+
+GDPR_WP216 = Preset(
+    name="gdpr-wp216",
+    k=5,
+    head=(
+        "Preset gdpr-wp216: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation",
+        "Techniques, WP216, 0829/14/EN, adopted on 10 April 2014. It judges a technique by three questions:",
+        "  singling out: can a person's records be isolated?            k_anonymity below",
+        "  linkability:  can two records of one person be linked?       no requirement of a single release; see below",
+        "  inference:    can a value be deduced from the others?        l_diversity, or t_closeness, below",
+        "",
+        "What this is not: the opinion names no k, l or t, and says that k-anonymity alone leaves linkability",
+        "and inference a risk (section 3.2). Where one of the three questions is answered by yes, it asks for",
+        "an evaluation of the risk of identification. It reads Directive 95/46/EC; recital 26 of the GDPR",
+        "asks which means are reasonably likely to be used. Who may come by the release, with which other",
+        "data, is not measured here.",
+        "",
+    ),
+    on_k=("Singling out: no person's records are alone with what others may know (WP216, section 3.2.1).",),
+    on_sensitive=(
+        "Inference: a class does not have the same value throughout (WP216, section 3.2.2). What bounds how",
+        "much more a class tells than the whole table:  t_closeness: {attribute: NAME, t: 0.3}",
+    ),
+    after=(
+        "Linkability: the unit and the identifiers are not released, so no column links records. Two releases",
+        "of the same persons can be linked by what they have in common; ledger: judges them together (with",
+        "one level per column). Measure what is left: kanon-sql audit SPEC.",
+    ),
+)
+
 
 SMALL_AREA = 20_000
 """Of an area with no more people not even the first three digits of its postal codes may stay."""
@@ -206,3 +308,6 @@ SAFE_HARBOR = Preset(
     takes_population=True,
     adapt=_adapted,
 )
+
+PRESETS = {preset.name: preset for preset in (SAFE_HARBOR, EMA_0070, GDPR_WP216)}
+"""All of them by name."""
