@@ -52,6 +52,16 @@ KINDS = (ATTACKS, PRIVACY_REQUIREMENTS, QUALITY_METRICS, RECODINGS, SEARCH_ALGOR
 """What a test may have a case for each of: such a test has a slow case however few cases it has."""
 
 
+OF_A_PROCESS = {"clickhouse", "spark"}
+"""Engines that a process has once: their tests are for one worker, where each subject ends before the next begins."""
+
+
+def parameters_of(item: pytest.Item) -> set[str]:
+    """The parameters of a case that are texts."""
+    case = getattr(item, "callspec", None)
+    return set() if case is None else {value for value in case.params.values() if isinstance(value, str)}
+
+
 def words_of(item: pytest.Item) -> set[str]:
     """The words of a case's parameters."""
     return set(re.findall(r"\w+", str([*item.callspec.params.values()])))  # type: ignore[attr-defined]
@@ -78,6 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         rarely = item.get_closest_marker("campaign_on")
         if rarely and set(rarely.args) & {item.callspec.id, *map(str, item.callspec.params.values())}:  # type: ignore[attr-defined]
             item.add_marker(pytest.mark.campaign)
+        if item.get_closest_marker("xdist_group") is None and (named := OF_A_PROCESS & parameters_of(item)):
+            item.add_marker(pytest.mark.xdist_group(min(named)))
         if item.nodeid.startswith("tests/engines/test_conformance.py::TestEngines"):
             from tests.engines.test_conformance import is_campaign, is_core, is_left_out
 
