@@ -40,6 +40,7 @@ def test_anonymize_publishes_and_says_so(published: Any) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [(), ("--format", "json")])
 def test_anonymize_quietly_without_a_manifest_file(clinic: Path, arguments: tuple[str, ...]) -> None:
@@ -49,6 +50,7 @@ def test_anonymize_quietly_without_a_manifest_file(clinic: Path, arguments: tupl
     assert not list(clinic.glob("*.json"))
 
 
+@pytest.mark.slow
 def test_anonymize_writes_the_manifest_where_told(clinic: Path) -> None:
     assert run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--manifest", "m.json").exit_code == 0
     assert json.loads((clinic / "m.json").read_text())["kanon_sql"] == __version__
@@ -92,6 +94,7 @@ def test_plan_and_check_work_on_a_database_that_cannot_be_written(published: Any
             assert spawn(verb, directory / "spec.yml", "-d", directory / "clinic.duckdb").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_requirement_that_cannot_be_met_is_exit_code_1_and_publishes_nothing(clinic: Path) -> None:
     (clinic / "spec.yml").write_text(SPEC.replace("k: 5", "k: 700"))
     for verb in ("plan", "anonymize"):
@@ -113,6 +116,7 @@ def test_render_needs_no_database(clinic: Path) -> None:
     assert all(isinstance(statements, list) for statements in stages.values())
 
 
+@pytest.mark.slow
 def test_init_writes_a_spec_that_loads(clinic: Path) -> None:
     from kanon_sql.spec import Spec
 
@@ -232,6 +236,7 @@ def test_clean_with_nothing_to_do_says_so(clinic: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("answer", "left"), [("y\n", False), ("n\n", True)])
 def test_clean_asks_at_a_terminal(littered: Path, answer: str, left: bool) -> None:
@@ -292,6 +297,7 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
     assert not data["checks"]["tables"]["ok"]
 
 
+@pytest.mark.slow
 def test_doctor_lists_what_of_a_spec_stands_in_the_way_of_each_verb(clinic: Path) -> None:
     (clinic / "local.yml").write_text(
         "version: 1\nsource: no_such_table\nrelease: out\nquasi_identifiers: {age: {intervals: [10]}}\n"

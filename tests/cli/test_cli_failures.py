@@ -93,6 +93,7 @@ def test_a_missing_database_is_exit_code_3_and_is_not_created(clinic: Path, verb
     assert not (clinic / "missing.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_a_missing_table_is_exit_code_3(clinic: Path) -> None:
     (clinic / "spec.yml").write_text(SPEC.replace("source: visits", "source: vists"))
     for verb in ("plan", "anonymize"):

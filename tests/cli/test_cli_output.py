@@ -23,6 +23,7 @@ from tests.support.command_line import GROUPS, SECRET, SPEC, VERBS, command_of, 
 # --- Progress and the log --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_verbose_logs_every_statement_with_its_values_redacted(published: Any) -> None:
     directory, _ = published
     base = ("check", directory / "spec.yml", "-d", directory / "clinic.duckdb", "--format", "json")

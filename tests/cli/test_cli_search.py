@@ -94,6 +94,7 @@ def validated(result: Any) -> dict[str, Any]:
 # --- Budgets ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("statements", [1, 12, 24, 25])
 def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> None:
@@ -215,6 +216,7 @@ def test_a_budget_does_not_outlive_its_search(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_flag_ends_a_search_before_its_next_statement(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For programs: a server that shuts down, a user who closes the window."""
     flag = threading.Event()
@@ -229,6 +231,7 @@ def test_a_flag_ends_a_search_before_its_next_statement(clinic: Path, monkeypatc
     assert result.search.nodes_evaluated == 18
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_nobody_waits_for_passes_through(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: Evaluator) -> None:
         raise KeyboardInterrupt
@@ -332,6 +335,7 @@ def test_ctrl_c_in_the_last_question_changes_nothing(monkeypatch: pytest.MonkeyP
     assert "interrupted" in refused(run(*PLAN), 130), "the figures are no search: nobody is patient there"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @needs_main_thread
 @pytest.mark.parametrize("questions", [18, 28])
@@ -522,6 +526,7 @@ def test_progress_in_words(found: tuple[int, int | None, float | None], seconds:
 # --- --show nodes ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_small_lattice_is_explained_node_by_node() -> None:
     result = run(*PLAN, "--show", "nodes", env={"COLUMNS": "80"})
     assert result.exit_code == 0
@@ -551,6 +556,7 @@ def test_what_is_explained_is_true(algorithm: str, options: tuple[str, ...]) -> 
         assert "open" not in {item["status"] for item in items}
 
 
+@pytest.mark.slow
 def test_a_large_lattice_is_explained_height_by_height(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("ALTER TABLE visits ADD COLUMN sex VARCHAR")

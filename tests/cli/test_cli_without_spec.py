@@ -44,6 +44,7 @@ def change(statement: str) -> None:
 # --- check -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_check_measures_what_it_is_asked_for(clinic: Path) -> None:
     rows = rows_of("SELECT age, zip, diagnosis FROM visits")
     k, values = smallest(rows)
@@ -61,6 +62,7 @@ def test_check_measures_what_it_is_asked_for(clinic: Path) -> None:
     assert run("check", "visits", *ON, *ROLES, "--k", "2").exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.9])
 def test_check_compares_classes_with_the_table(clinic: Path, share: float) -> None:
     change(f"CREATE TABLE kept AS SELECT * FROM visits WHERE zip <> '{SECRET}'")
@@ -103,6 +105,7 @@ def test_names_with_commas_and_colons(clinic: Path) -> None:
 # --- plan and anonymize ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_anonymize_publishes_what_it_is_asked_for(clinic: Path) -> None:
     result = run("anonymize", "visits", *ON, *ROLES, "--k", "7", "--l", "diagnosis:2")
     assert result.exit_code == 0, result.output
@@ -115,6 +118,7 @@ def test_anonymize_publishes_what_it_is_asked_for(clinic: Path) -> None:
     assert run("anonymize", "visits", *ON, *ROLES, "--k", "9").exit_code == 0  # its own release is replaced
 
 
+@pytest.mark.slow
 def test_the_spec_that_is_shown_is_the_one_that_was_used(clinic: Path) -> None:
     roles = (*ROLES, "--k", "7", "--l", "diagnosis:2", "--set", "identifiers=name")
     shown = run("plan", "visits", *ON, *roles, "--show", "spec").stdout
@@ -133,6 +137,7 @@ def test_the_spec_that_is_shown_is_the_one_that_was_used(clinic: Path) -> None:
     assert (of_spec["node"], of_spec["achieved"]) == (of_roles["node"], of_roles["achieved"])
 
 
+@pytest.mark.slow
 def test_plan_writes_nothing(clinic: Path) -> None:
     assert run("plan", "visits", *ON, *ROLES, "--k", "5").exit_code == 0
     assert rows_of("SELECT count(*) FROM duckdb_tables()") == [(1,)]
@@ -215,6 +220,7 @@ def test_no_other_verb_has_roles() -> None:
     assert {verb for verb in VERBS if "--l" in options[verb]} == {"check", "plan", "anonymize"}
 
 
+@pytest.mark.slow
 def test_a_weak_requirement_is_taken_with_a_note(clinic: Path) -> None:
     for option, words in (
         ("--k=1", "1-anonymity"),

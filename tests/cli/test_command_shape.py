@@ -90,6 +90,7 @@ def test_a_list_has_no_empty_item(text: str) -> None:
         items([text])
 
 
+@pytest.mark.slow
 def test_both_forms_of_a_list_are_one(clinic: Path) -> None:
     base = ("hierarchy", "spec.yml", "-d", "clinic.duckdb")
     repeated = run(*base, "--attribute", "zip", "--attribute", "age")
@@ -220,6 +221,7 @@ def test_a_text_goes_to_the_file_as_it_goes_to_standard_output(
 # --- report ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_report_takes_a_spec_a_run_and_a_manifest(clinic: Path) -> None:
     on = ("-d", "clinic.duckdb")
     assert "no manifest of visits_release" in refused(run("report", "spec.yml", *on), 2)

@@ -58,6 +58,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_verbs_options_and_values(shell: str, directory: Path) -> None:

@@ -91,6 +91,7 @@ def text_of(node: ast.expr) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("sources")
 def test_every_message_says_what_to_do() -> None:
     assert len(messages()) > 150

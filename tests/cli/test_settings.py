@@ -75,6 +75,7 @@ def test_a_profile_does_not_lose_against_the_environment_in_silence(
     assert "KANON_SQL_DATABASE is set and overrides the profile's database" in shown.output
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["kanon-sql.toml", "pyproject.toml"])
 def test_the_nearest_file_counts_and_paths_are_relative_to_it(folder: Path, name: str) -> None:

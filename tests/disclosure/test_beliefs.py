@@ -253,6 +253,7 @@ def shown_cells(found: Mapping[str, Any]) -> tuple[list[tuple[int, int, int]], i
     return cells, found["beliefs_not_shown"]
 
 
+@pytest.mark.slow
 def test_beliefs_are_shown_by_tenths_and_never_of_few(database: Database) -> None:
     """40 of 100 have a, in a class of 2 alone; beliefs of fewer persons than a class may have are one number."""
     rows = [("p", "a")] * 12 + [("p", "b")] * 8 + [("q", "a")] * 3 + [("q", "b")] * 17
@@ -555,6 +556,7 @@ def test_a_value_without_a_hierarchy_is_refused(database: Database) -> None:
 # --- On the command line ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_check_on_the_command_line(tmp_path: Any) -> None:
     with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
         dons(Database(connection))

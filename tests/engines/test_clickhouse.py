@@ -106,6 +106,7 @@ def test_an_open_client_is_given_back_as_it_was(subject: ClickHouseSubject) -> N
         assert float(client.command("SELECT value FROM system.settings WHERE name = 'max_execution_time'")) == 77
 
 
+@pytest.mark.slow
 def test_a_client_whose_settings_are_fixed_is_refused(subject: ClickHouseSubject) -> None:
     import clickhouse_connect
 
@@ -222,6 +223,7 @@ TYPED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_name", TYPED)
 @pytest.mark.sampled(12)
 def test_types_are_grouped_exactly(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
@@ -242,6 +244,7 @@ def test_types_are_grouped_exactly(subject: ClickHouseSubject, engine: Engine, t
     subject.drop("kinds_release")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
 def test_a_number_that_is_not_equal_to_itself_is_a_class(
@@ -331,6 +334,7 @@ def test_the_release_is_not_in_the_order_of_the_source(subject: ClickHouseSubjec
     subject.drop("kinds_release")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("most", [0, 1_000_000])
 def test_few_classes_are_not_divided(engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
@@ -420,6 +424,7 @@ def test_urls(http: Bridge) -> None:
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "setting",

@@ -81,6 +81,7 @@ def lite() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("isolation", ["", None, "IMMEDIATE"])
 def test_a_connection_of_sqlite3_is_given_back(lite: sqlite3.Connection, isolation: str | None) -> None:
@@ -243,6 +244,7 @@ def test_a_connection_of_psycopg_is_given_back(postgres: UrlSubject, autocommit:
         kanon_sql.plan(connection, spec())
 
 
+@pytest.mark.slow
 def test_an_ibis_table_of_postgresql_is_released_there(postgres: UrlSubject) -> None:
     with psycopg_of(postgres) as connection:
         backend = ibis.postgres.from_connection(connection)

@@ -68,6 +68,7 @@ def test_a_column_with_a_collation_does_not_merge_texts() -> None:
         assert kanon_sql.plan(engine, spec).node == {"q": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("setting", ["default_order = 'desc'", "default_null_order = 'nulls_first'"])
 def test_the_order_that_a_connection_has_by_default_does_not_turn_ours(setting: str) -> None:

@@ -175,6 +175,7 @@ def distance(rows: Sequence[str], of: Sequence[str], order: Sequence[str]) -> fl
     return moved / (len(values) - 1)
 
 
+@pytest.mark.slow
 def test_ordered_t_closeness_ranks_in_the_order_of_the_type(subject: Subject) -> None:
     """Looked at in the search, the verification, a check and an audit of SQLMesh; bounds on both sides of the truth."""
     parts = [["low", "low", "medium", "high", "high"], ["Z", "Z", "it's, (x)", "a\\b", "high"], ["medium"] * 5]
@@ -215,6 +216,7 @@ def test_what_ranks_are_compared_with_has_the_same_labels(database: Database) ->
         kanon_sql.check(database.engine, asked, "other")
 
 
+@pytest.mark.slow
 def test_labels_of_ranges_are_true_of_their_rows(severities: Subject) -> None:
     engine = severities.connect()
     try:
@@ -263,6 +265,7 @@ def test_a_hierarchy_table_is_in_the_order_of_its_first_columns_type(severities:
         engine.close()
 
 
+@pytest.mark.slow
 def test_kept_cuts_divide_new_rows_in_the_order_of_the_type(severities: Subject) -> None:
     """A label that no row had belongs where the type has it: a\\b is above high, and below it by its characters."""
     keep = spec(recoding={"method": "mondrian", "save_as": "learned"})
@@ -286,6 +289,7 @@ def test_kept_cuts_divide_new_rows_in_the_order_of_the_type(severities: Subject)
         engine.close()
 
 
+@pytest.mark.slow
 def test_kept_cuts_are_of_labels_in_their_places(database: Database) -> None:
     """With a label more in between the places are others."""
     keep = spec(recoding={"method": "mondrian", "save_as": "learned"}, keep=[], privacy=[{"k_anonymity": 2}])
@@ -319,6 +323,7 @@ def test_labels_of_a_types_text(database: Database, labels: tuple[str, ...] | No
         assert described_type(text)[2] == labels
 
 
+@pytest.mark.slow
 def test_a_certificate_ranks_in_the_order_of_the_type(database: Database, tmp_path: Path) -> None:
     """By their characters the two classes would be farther from the whole than the spec allows."""
     parts = [["b", "a", "a"], ["b", "c", "c"]]

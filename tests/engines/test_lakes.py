@@ -192,6 +192,7 @@ def spoil(path: Path, column: str) -> None:
     path.write_bytes(bytes(content))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_that_the_spec_does_not_name_is_not_read(kind: str, tmp_path: Path, catalog: Any) -> None:
@@ -217,6 +218,7 @@ def test_a_filter_of_a_dataset_leaves_files_out(tmp_path: Path) -> None:
     assert is_release_of(result, [row for row in chosen if row["age"] >= 30])
 
 
+@pytest.mark.slow
 def test_a_scan_of_iceberg_leaves_rows_files_and_columns_out(catalog: Any) -> None:
     table = iceberg(catalog, ROWS[:100])
     table.append(arrow(ROWS[100:]))
@@ -249,6 +251,7 @@ def appended_before(monkeypatch: Any, name: str, append: Any) -> None:
     monkeypatch.setattr(DuckDBEngine, "execute", execute)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])
 def test_rows_that_come_while_it_runs_are_not_seen(kind: str, tmp_path: Path, catalog: Any, monkeypatch: Any) -> None:
@@ -455,6 +458,7 @@ def written(folder: Path, source: dict[str, str]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["plain", "a [b] c*", "it's"])
 def test_a_directory_of_parquet_files_is_a_source(name: str, tmp_path: Path) -> None:

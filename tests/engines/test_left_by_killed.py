@@ -97,6 +97,7 @@ def clinic(file: Path) -> None:
         connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b', 'b']) AS q")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scratch", ["temp", pytest.param("schema:main", marks=pytest.mark.slow)])
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, scratch: str) -> None:
     file = tmp_path / "clinic.duckdb"
@@ -179,6 +180,7 @@ def test_a_database_that_this_process_does_not_hold_is_not_judged(tmp_path: Path
         assert engine.ended(("elsewhere", "kanon_sql_scratch"), {"0123abcd": "process"}) == frozenset()
 
 
+@pytest.mark.slow
 def test_a_run_of_the_same_process_is_not_hurt(tmp_path: Path) -> None:
     """Two connections of one process, of which one has written its release and has not verified it."""
     file = tmp_path / "clinic.duckdb"

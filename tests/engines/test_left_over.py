@@ -73,6 +73,7 @@ def test_a_scratch_table_that_cannot_be_dropped_stays_recorded(engine: Engine, w
     assert clean(engine, drop=False).objects == ()
 
 
+@pytest.mark.slow
 def test_an_old_release_that_cannot_be_dropped_stays_recorded(engine: Any) -> None:
     """Where DDL cannot be rolled back, it is a scratch table of the run that replaced it, which drops all others."""
     engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)

@@ -113,6 +113,7 @@ def test_a_second_role_in_mariadb_may_add_triggers_and_stops_the_run(
     assert "released" not in {table for _, table in server.seen}
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("mariadb other roles")
 def test_mariadb_needs_the_right_to_see_triggers_on_tables_of_ours() -> None:
     """Its catalog may show none to an account that may make none, as the manual says, and another one may make some."""
@@ -189,6 +190,7 @@ def test_scratch_tables_in_a_schema_are_their_owners_alone(postgres: Server, mon
     assert not [table for _, table in postgres.seen if table.startswith("kanon_") and "_sql_" not in table]
 
 
+@pytest.mark.slow
 def test_mariadb_refuses_a_scratch_schema_of_others() -> None:
     with (
         server_of("mariadb") as found,
@@ -364,6 +366,7 @@ def test_a_second_role_reads_nothing_that_a_verb_does_not_publish(
                     server.subject.execute(f"REVOKE SELECT ON mysql.{name} FROM {grantee}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", KEPT)
 def test_mariadb_says_that_others_may_read_what_is_kept(server: Server, what: str) -> None:
     """In PostgreSQL they may not; there the second role tries in vain, and nothing is said."""

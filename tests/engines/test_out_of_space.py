@@ -63,6 +63,7 @@ def test_a_small_memory_limit_is_named(verb: str, limit: str, file: Path) -> Non
         assert tables(connection) <= {"t", *OURS}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("limit", ["1MB", "5MB"])
 def test_a_connection_of_the_user_is_as_it_was(limit: str, file: Path) -> None:
@@ -213,6 +214,7 @@ def clinic(directory: Path) -> tuple[Path, Path]:
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 
 
+@pytest.mark.slow
 @needs_full
 @pytest.mark.parametrize(
     ("form", "buffered"), [("text", True), pytest.param("json", True, marks=pytest.mark.slow), ("text", False)]

@@ -91,6 +91,7 @@ def test_a_table_that_is_found_by_its_name_is_refused(postgres: Server, what: st
         postgres.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres other roles")
 def test_tables_of_this_role_of_its_groups_and_of_superusers_are_used(postgres: Server) -> None:
     for owner in ("anonymizer", "team", "CURRENT_USER"):
@@ -119,6 +120,7 @@ def test_a_temporary_schema_is_refused(postgres: Server) -> None:
     assert "temporary table" in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqlite", "clickhouse"])
 def test_tables_with_triggers_or_views_behind_them_are_refused(name: str) -> None:
     """SQLite's triggers, and ClickHouse's views that take what is written and engines that forget it."""

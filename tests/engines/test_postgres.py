@@ -295,6 +295,7 @@ def test_a_deadline_covers_the_whole_run(postgres: Subject) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
     def run(*arguments: str) -> tuple[int, str]:

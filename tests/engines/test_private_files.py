@@ -193,6 +193,7 @@ def test_sqlites_temporary_files_have_no_name_and_are_its_owners(tmp_path: Path)
             assert mode(Path("/proc/self/fd") / name) & 0o077 == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scratch", ["temp", pytest.param("schema:main", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("open_to", [0o600, 0o640, 0o644])
 def test_the_log_of_a_private_database_is_as_private(

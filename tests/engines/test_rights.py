@@ -83,6 +83,7 @@ def reading(url: str, **options: Any) -> Iterator[Engine]:
         engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_check_and_plan_need_select_only_and_write_nothing(server: tuple[Subject, str]) -> None:
     subject, url = server
@@ -123,6 +124,7 @@ EVERY_KIND: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.sampled(9)
 def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], part: int) -> None:
@@ -141,6 +143,7 @@ def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], part:
     assert subject.tables() == ["people"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_a_reader_asks_for_risks_attacks_hierarchies_and_comparisons(server: tuple[Subject, str]) -> None:
     subject, url = server

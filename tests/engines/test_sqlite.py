@@ -35,6 +35,7 @@ def file(tmp_path: Path) -> Path:
 # --- Text is compared exactly ---
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("collation", ["NOCASE", "RTRIM"])
 def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
@@ -238,6 +239,7 @@ def test_a_release_can_be_checked_though_it_was_made_by_create_table_as(file: Pa
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("reference", ["original", "release"])
 def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, reference: str) -> None:
@@ -279,6 +281,7 @@ EVERY_PAIR = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(("width", "kind"), EVERY_PAIR)
 def test_intervals_are_those_of_exact_decimals(file: Path, width: Any, kind: str) -> None:
@@ -320,6 +323,7 @@ def test_text_that_is_no_number_has_no_label(file: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_functions_that_sqlite_lacks(file: Path) -> None:
     run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('abcdef'), ('ab')")
     engine = connect(file)

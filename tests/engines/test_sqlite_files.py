@@ -184,6 +184,7 @@ def test_a_statement_that_is_nested_too_deeply_says_what_to_do(people: Path, mon
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("source", ["measured", {"query": "SELECT * FROM measured"}], ids=["table", "query"])
 def test_models_that_nest_deeply_fit_the_parser(people: Path, source: Any) -> None:

@@ -203,6 +203,7 @@ def test_every_type_of_the_catalog_is_shown_or_refused(subject: Subject) -> None
     assert not left, "list two values of each in type_pairs.py, and see what is counted"
 
 
+@pytest.mark.slow
 def test_types_that_are_taken_pass_with_two_values(subject: Subject) -> None:
     """Values of ordinary types are counted: two sensitive values are two."""
     engine, refused, turns = subject.connect(), [], cycle(("sensitive", "person"))

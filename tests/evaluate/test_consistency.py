@@ -297,6 +297,7 @@ def test_nobody_and_nothing(database: Database) -> None:
         assert [(attack.exposed, attack.risk) for attack in result.attacks] == [(0, None)] * 3
 
 
+@pytest.mark.slow
 def test_no_value_leaves_the_database_unless_asked(database: Database) -> None:
     problem = {
         "tables": HALVES,

@@ -37,6 +37,7 @@ def test_labels_of_numbers_are_open_at_the_ends(database: Database) -> None:
     assert released(database, planned({"q": None})) == ["30", "< 20", "> 30", "[20, 30)"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("values", "labels"),
@@ -102,6 +103,7 @@ def test_null_stands_behind_all_values(database: Database) -> None:
 NULL_ALONE = [1, 1, 1, 2, 2, 2, None]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("limit", [0, 1])
 def test_a_null_that_is_alone_costs_no_more_than_it_must(database: Database, limit: int) -> None:
@@ -125,6 +127,7 @@ def test_one_column_with_nulls_is_no_worse_than_mondrian(database: Database, see
     assert best <= kanon_sql.anonymize(database.engine, other).metrics["loss"] + 1e-9
 
 
+@pytest.mark.slow
 def test_a_label_says_null_only_where_a_released_row_has_it(database: Database, tmp_path: Path) -> None:
     """The row with NULL is suppressed for its other column: nothing tells that it would have been with 2."""
     (tmp_path / "h.csv").write_text("1\n2\n")
@@ -166,6 +169,7 @@ NULLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("style", "metric", "k"), [("drop", "loss", 2), ("mask", "discernibility", 3)])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
@@ -200,6 +204,7 @@ def said_of_planted(database: Database, spec: kanon_sql.Spec) -> str:
     return everything_said(database, found) + shown.get()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize(("form", "how"), [("rule", "outlier"), ("file", "outlier"), ("rule", "null")])
 @pytest.mark.sampled(12)
@@ -244,6 +249,7 @@ def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> No
     assert {row[0] for row in database.rows("people_release")} == {"<= 7"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("form", "labels"), [("rule", {"< 8", "8"}), ("file", {"6..7", "8"})])
 def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(

@@ -153,6 +153,7 @@ def spec_of(*privacy: dict[str, Any], **more: Any) -> kanon_sql.Spec:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["duckdb", "postgres", "sqlite"])
 def test_a_value_that_no_person_holds_does_not_count(name: str) -> None:

@@ -88,6 +88,7 @@ def test_rows_that_look_different_are_in_different_classes(subject: Subject) -> 
     subject.drop("amounts")
 
 
+@pytest.mark.slow
 @pytest.mark.campaign_on("spark")
 def test_an_attacker_sees_them_too(subject: Subject) -> None:
     """All rows of one text have one value, and those of the other another: together they would be diverse."""

@@ -224,6 +224,7 @@ def k(value: int, *names: str) -> dict[str, Any]:
     return {"k_anonymity": {"k": value, **({"quasi_identifiers": list(names)} if names else {})}}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",

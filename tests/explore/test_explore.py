@@ -193,6 +193,7 @@ def test_the_figures_are_those_of_plan_and_the_source_is_read_once(clinic_file: 
         assert "1 read of the source" in plain(somebody.ask("ask", {}).text)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", ["ask", "more"])
 def test_an_answer_from_before_the_source_is_read_again_is_not_kept(

@@ -59,6 +59,7 @@ def spec(**changed: Any) -> kanon_sql.Spec:
     )
 
 
+@pytest.mark.slow
 def test_the_database_calls_them_equal_and_nothing_is_released(values: Subject) -> None:
     tried = [(kind, first, second) for engine, kind, first, second in EQUAL if engine == values.dialect.name]
     assert tried
@@ -112,6 +113,7 @@ def test_nor_as_persons_of_a_table_of_counts_or_of_a_population() -> None:
         engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 def test_nor_where_they_are_parts_of_somebodys_types() -> None:
     with subject_of("postgres") as subject:
@@ -147,6 +149,7 @@ def test_nor_in_a_table_that_is_published_again() -> None:
         engine.close()
 
 
+@pytest.mark.slow
 def test_lists_are_refused_where_their_items_are_shared() -> None:
     """Everybody has flu: three different lists are not three diagnoses."""
     shapes = {

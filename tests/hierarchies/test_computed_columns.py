@@ -52,6 +52,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", TAMPERED)
 def test_a_table_whose_numbers_tell_rows_of_a_label_apart_is_refused(clinic: Database, how: str) -> None:
@@ -98,6 +99,7 @@ def test_safe_harbor_judges_what_stands_beside_a_label_as_the_label(database: Da
     assert found == {f"{name}{part}": "within the rule" for name in names for part in ("", "_from", "_to")}
 
 
+@pytest.mark.slow
 def test_a_table_with_other_letters_or_fewer_columns(clinic: Database) -> None:
     spec = clinic_spec()
     assert kanon_sql.anonymize(clinic.engine, spec).passed
@@ -174,6 +176,7 @@ def test_differentially_private_rows(clinic: Database) -> None:
     assert clinic.tables() == ["budget", "kanon_sql_manifest", "kanon_sql_scratch", "people", "people_release"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_files(tmp_path: Path, ending: str) -> None:

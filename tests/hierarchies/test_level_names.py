@@ -137,6 +137,7 @@ def test_results_reports_and_manifests_name_levels() -> None:
     assert made.manifest["level_names"] == {**NAMES, "town": ["as in the source", "level 1 of the tree", "withheld"]}
 
 
+@pytest.mark.slow
 def test_a_ledger_names_the_levels_whose_rule_it_holds() -> None:
     engine = kanon_sql.connect(people())
     columns = {"age": {"intervals": [5, 20]}, "zip": {"prefix": [4, 2]}, "town": {"tree": TOWNS, "maximum_level": 1}}
@@ -163,6 +164,7 @@ def test_check_tells_no_level() -> None:
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(json.dumps(result.to_dict())))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("recoding", "age"),

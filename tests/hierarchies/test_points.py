@@ -117,6 +117,7 @@ def compare(database: Database, points: Points, rows: list[Row]) -> None:
         assert released(database) == possible[node]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "DECIMAL(9,4)", "INTEGER"])
 def test_labels_are_those_of_cloaked_positions(database: Database, kind: str) -> None:
@@ -244,6 +245,7 @@ def test_the_order_of_a_source_that_is_read_by_a_query_is_not_compared(database:
         assert "read by a query" in kanon_sql.audit(database.engine, spec).left_out["unsorted"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [3, 4])
 def test_a_population_has_points_of_its_own(database: Database, k: int) -> None:

@@ -181,6 +181,7 @@ def test_what_is_missing_protects_nobody(missing: Any) -> None:
     assert not kanon_sql.check(frame, spec()).passed
 
 
+@pytest.mark.slow
 def test_a_nan_of_a_float_column_protects_nobody_either() -> None:
     given = {"age": [30] * 4, "zip": ["94101"] * 4, "dx": [1.0, 1.0, 1.0, float("nan")], "x": [1.0] * 4}
     for frame in (pd.DataFrame(given), pl.DataFrame(given), pa.table(given)):
@@ -258,6 +259,7 @@ def test_a_kept_column_of_polars_and_arrow_comes_back_as_it_was() -> None:
         assert sorted(in_arrow.column(name).drop_null().to_pylist()) == sorted(series.drop_nulls())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
 def test_nothing_of_the_source_is_in_the_result(kind: str) -> None:
@@ -292,6 +294,7 @@ def test_a_relation_of_a_release_stands_in_a_database_without_its_source() -> No
     assert found.fetchall() == []
 
 
+@pytest.mark.slow
 def test_what_is_done_to_a_release_stays_outside_of_the_result() -> None:
     result = kanon_sql.anonymize(table(), spec())
     changed = result.to_frame()
@@ -478,6 +481,7 @@ def test_pandas_alone_is_enough_for_pandas() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_given_table_is_published_as_a_file(tmp_path: Path) -> None:
     """The release is the file, and what it holds is what a table would."""
     frame = pd.DataFrame({"age": [20 + n % 7 for n in range(60)], "illness": ["flu", "ulcer", "asthma"] * 20})

@@ -110,6 +110,7 @@ def test_columns_of_other_kinds_are_refused(engines: list[Engine]) -> None:
         kanon_sql.plan_parties([engines[0], kanon_sql.connect(numbers)], spec())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("one", "two"),
@@ -394,6 +395,7 @@ def test_perturbed_rows_of_one_party_are_refused(
         verb(engines, spec())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
     ["top_down", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bottom_up", "genetic", "annealing"))],

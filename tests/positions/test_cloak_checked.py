@@ -122,6 +122,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert found.message.startswith("cloaked: 1 labels do not have the rows that the source and the spec imply")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("sql", "message"),

@@ -49,6 +49,7 @@ def linked(rows: Sequence[Row], places: Sequence[int], k: int) -> int:
 values = st.sampled_from(["a", "A", "b", "c", "d", None])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 8), values, values), min_size=3, max_size=30), st.integers(2, 4))
 @examples(25)
 def test_against_plain_counting(people: list[tuple[int, Any, Any]], k: int) -> None:

@@ -267,6 +267,7 @@ def matched(rows: Sequence[Row], k: int) -> list[Part]:
     return [*parts, *([(one, counts[vectors[one - 1]])] for one in own if one not in taken)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [2, 3])
 def test_matched_parts_of_hundreds_of_tables_cost_no_more_than_the_factor(k: int) -> None:

@@ -70,6 +70,7 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert result.recoding["mean_loss"] == pytest.approx(2 / 12)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("cap", [0, 0.2, 0.25])
 def test_a_cap_is_held(database: Database, cap: float) -> None:
@@ -105,6 +106,7 @@ def test_a_value_that_is_called_like_the_top_counts_as_suppressed(database: Data
     assert cells_of(result) == {"place": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", [None, {"x": ["a", "b"], "y": ["c"]}, {"x": ["a"], "y": ["b"]}])
 def test_one_value_and_null_are_two(database: Database, tree: Any) -> None:
     """The one NULL among values that are all the same is released with them, as the top; so it is at fixed levels."""
@@ -194,6 +196,7 @@ def test_the_best_of_what_was_tried_is_released(visits: Database) -> None:
     assert losses[result.recoding["start"]] == min(losses.values())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", [40, 200])
 def test_a_budget_ends_it_and_releases_what_there_is(visits: Database, statements: int) -> None:

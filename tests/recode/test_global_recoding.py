@@ -195,6 +195,7 @@ def test_rows_of_a_record_with_too_few_matches_are_not_published(
     assert "visits_release" not in visits.tables()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("module", "limit", "message"),

@@ -266,6 +266,7 @@ def test_its_own_is_replaced(visits: Database) -> None:
     assert clean(visits.engine, drop=False).objects == ()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("in_steps", [False, True])
 def test_a_failure_leaves_the_release_and_says_so(

@@ -263,6 +263,7 @@ def test_what_is_kept_are_the_cuts(visits: Database) -> None:
     assert visits.tables() == ["kanon_sql_manifest", "kanon_sql_scratch", "learned", "visits", "visits_release"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("ages", "released"),
@@ -441,6 +442,7 @@ def test_no_more_rows_with_null_are_suppressed_than_the_spec_allows(visits: Data
             assert "new_release" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_a_recoding_that_counts_wrong_writes_nothing(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is held once more where every release is written."""
     monkeypatch.setattr("kanon_sql.recode.kept_cuts.too_many_nulls", lambda sets, most: None)

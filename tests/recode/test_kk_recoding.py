@@ -342,6 +342,7 @@ def test_audits_for_sqlmesh_refuse_it(visits: Database) -> None:
         audits(visits.engine, spec(), "visits")
 
 
+@pytest.mark.slow
 def test_too_much_to_verify_publishes_nothing(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["kanon_sql.evaluate.consistency"], "MOST_PAIRS", 100)
     with pytest.raises(UnsupportedError, match="more than 100 pairs"):

@@ -409,6 +409,7 @@ def test_a_lower_bound_is_refused(people: Database) -> None:
         kanon_sql.plan(people.engine, spec(AGES, {"ranges": ["age"]}), bound=True)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("recoding", [{"ranges": ["age"]}, {"method": "mondrian"}])
 def test_downcoding_of_ranges_is_refused(people: Database, recoding: dict[str, Any]) -> None:

@@ -189,6 +189,7 @@ DRAWN = {
 """How a row of a seeded table is drawn."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "k"),
     [(3, 5), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(2, 3), (2, 5), (3, 3), (6, 5), (6, 10)])],
@@ -537,6 +538,7 @@ def test_a_number_that_is_not_of_its_class_is_refused(
     assert "people_release" not in people.tables()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "statement",
@@ -561,6 +563,7 @@ def test_a_written_table_that_is_not_the_recoding_is_dropped(
     assert "people_release" not in people.tables()
 
 
+@pytest.mark.slow
 def test_a_class_that_gives_a_number_although_a_row_has_null_is_refused(
     people: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_not_possible_is_said_and_changes_no_verdict(clinic: Path) -> None:
     engine = kanon_sql.connect("clinic.duckdb", scratch="inline")
     result = kanon_sql.plan(engine, kanon_sql.Spec.load("spec.yml"), compare_recoding="local")
@@ -135,6 +136,7 @@ def _many_vectors(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "changed",

@@ -128,6 +128,7 @@ def by_hand(rows: list[tuple[int, int]], k: int, width: int) -> list[int]:
     return sorted(found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("variant", list(WIDTHS))
 def test_it_makes_what_is_made_by_hand(variant: str) -> None:
@@ -145,6 +146,7 @@ def test_it_makes_what_is_made_by_hand(variant: str) -> None:
     compared()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_results_and_reports_say_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -85,6 +85,7 @@ def test_columns_weigh_what_the_spec_says(database: Database) -> None:
     assert lost == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_it_is_said_in_words_and_costs_a_few_statements(database: Database) -> None:
     fill(database, 60)
     without = kanon_sql.plan(database.engine, spec())
@@ -97,6 +98,7 @@ def test_it_is_said_in_words_and_costs_a_few_statements(database: Database) -> N
     assert result.cost.rows_fetched <= without.cost.rows_fetched + 5
 
 
+@pytest.mark.slow
 def test_no_bound_where_a_larger_class_may_violate(database: Database) -> None:
     fill(database, 60)
     asked = spec(sensitive=["illness"], privacy=[{"t_closeness": {"attribute": "illness", "t": 0.5}}])

@@ -213,6 +213,7 @@ WORKERS = {"education": {"tree": EDUCATION}, "sex": None, "hours": {"tree": HOUR
 BY_CLASS = {"sensitive": ["class"], "recoding": {"method": "subtree", "classify": "class"}}
 
 
+@pytest.mark.slow
 def test_the_records_of_the_paper(records: Database) -> None:
     """Junior and Graduate stay, Senior does not: labels on several levels, and classes as small as asked."""
     result = kanon_sql.anonymize(records.engine, asked(WORKERS, **BY_CLASS))
@@ -233,6 +234,7 @@ def test_the_records_of_the_paper(records: Database) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_a_label_tells_is_what_the_paper_says(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """InfoGain(ANY_Edu) = 0.9597 - (16/34 x 0.8960 + 18/34 x 0.5033) = 0.2716; of the sexes a bit is told as well."""
     told: dict[tuple[int, int], int] = {}
@@ -390,6 +392,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
@@ -490,6 +493,7 @@ def test_a_population_is_refused(records: Database) -> None:
 # --- failures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",

@@ -124,6 +124,7 @@ def released(database: Database, held: dict[str, int], **changes: Any) -> Counte
     return Counter(label for (label,) in database.rows("people_release"))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_value_goes_to_the_parent_that_needs_it(database: Database, direction: str) -> None:

@@ -185,6 +185,7 @@ def entropy(*counts: int) -> float:
     return -sum(count / sum(counts) * log2(count / sum(counts)) for count in counts if count)
 
 
+@pytest.mark.slow
 def test_the_split_of_the_paper(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the five places to split hours, 37 tells most: 0.9597 - (12/34 x 0.6500 + 22/34 x 0.5746) = 0.3584 bits."""
     told: list[dict[int, float]] = []

@@ -132,6 +132,7 @@ def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: py
     assert (rows, own) == (same, others)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subject) -> None:
     """What their column's type is, whether it takes NULL, and how it compares texts is the source's to say."""
@@ -157,6 +158,7 @@ def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     assert min(rows.values()) >= 7
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 def test_each_set_of_quasi_identifiers_has_its_own_classes(subject: Subject) -> None:
     """Those of a requirement over fewer columns are not the ones that were counted."""
@@ -236,6 +238,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 def test_the_written_table_is_counted_once(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its classes; and its rows, twice, which is what the classes' are compared with."""

@@ -132,6 +132,7 @@ def test_a_reader_in_mariadb_sees_the_view_alone() -> None:
         assert all(whole.startswith(answer[:-1]) or "Sort aborted" in answer for answer in answers)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgres", "mariadb"])
 def test_a_condition_of_a_reader_changes_no_class(name: str) -> None:
@@ -152,6 +153,7 @@ def test_a_condition_of_a_reader_changes_no_class(name: str) -> None:
         assert count <= len(everything)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "sql"),
@@ -205,6 +207,7 @@ def test_a_reader_of_clickhouse_reaches_below_a_view() -> None:
 SETTINGS = ("SET extra_float_digits = -5", "SET DateStyle = 'German'", "SET IntervalStyle = 'sql_standard'")
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres views")
 def test_no_session_in_postgres_makes_other_classes() -> None:
     """With fewer digits, the two rows of 7.00000000000001 would be in the class of 7, and be the difference."""
@@ -265,6 +268,7 @@ def test_no_session_in_mariadb_sorts_by_the_beginning_of_a_text(unit: str | None
         subject.drop("people")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb views")
 @pytest.mark.parametrize(("kind", "why"), [("TIMESTAMP", "time_zone"), ("CHAR(30)", "sql_mode")])

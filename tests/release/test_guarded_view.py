@@ -319,6 +319,7 @@ def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     subject.drop("shown", "VIEW")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.campaign_on("spark")
 def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
@@ -461,6 +462,7 @@ def test_its_text_tells_of_no_rare_value(database: Database) -> None:
     assert any("lists the 3 values" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["duckdb", pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb views"))])
 def test_a_view_that_fails_its_examination_is_dropped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -491,6 +493,7 @@ def test_a_view_is_not_created_that_shows_other_rows(database: Database, monkeyp
     assert "shown" not in database.tables()
 
 
+@pytest.mark.slow
 def test_a_view_whose_publishing_was_cut_off_is_settled(database: Database) -> None:
     """By the mark in its text, which nobody else's view has."""
     database.table("people", {**dict.fromkeys(COLUMNS, "VARCHAR"), "age": "INTEGER"}, people(5, 90))

@@ -157,6 +157,7 @@ def test_a_suppressed_row_is_what_is_left_of_its_class(database: Database) -> No
     assert kanon_sql.anonymize(database.engine, asked("r3", 0, 1, **some)).passed, "suppressed in both"
 
 
+@pytest.mark.slow
 def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -> None:
     """r1 shows two people without a zip code and leaves out one with; r2 shows all three alike."""
     database.table("people", ["zip", "sex", "dx"], [(None, "M", "a"), (None, "M", "b"), ("21", "M", "c")])
@@ -169,6 +170,7 @@ def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -
     assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("alone", [1, 2])
 def test_masked_rows_are_a_class_of_their_own(database: Database, alone: int) -> None:
@@ -223,6 +225,7 @@ def test_what_each_release_promised_is_asked_for_itself(database: Database) -> N
     assert found == {"3-anonymity": 8, "2-anonymity": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "requirement",
     [

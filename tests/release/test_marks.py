@@ -50,6 +50,7 @@ def make(subject: Subject, name: str, query: str) -> None:
     subject.execute(subject.dialect.create_as(subject.dialect.quote(name), query, False))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:

@@ -206,6 +206,7 @@ kanon_sql.anonymize(kanon_sql.connect(file), kanon_sql.Spec.load(spec))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "occurrence"),

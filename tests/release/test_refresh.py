@@ -106,6 +106,7 @@ def groups(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], Count
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 @pytest.mark.sampled(4)
 def test_every_class_that_may_have_lost_a_row_loses_k(
@@ -153,6 +154,7 @@ def test_rows_that_wait_leave_before_those_that_were_released(
     assert released(connection)["cc*"] == 3
 
 
+@pytest.mark.slow
 def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duckdb.DuckDBPyConnection) -> None:
     """Of 10 rows 2 wait, which a limit of a fifth allows; of 13, whose 5 wait, it allows 2."""
     limited = spec(suppression={"max_share": 0.2})
@@ -236,6 +238,7 @@ def test_a_query_is_taken_as_well_as_a_table(connection: duckdb.DuckDBPyConnecti
 # --- what it costs ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_refresh_reads_the_day_and_nothing_else(
     connection: duckdb.DuckDBPyConnection, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

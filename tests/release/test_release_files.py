@@ -28,6 +28,7 @@ FORMATS = ["out.csv", "out.parquet"]
 # --- what is in the file ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(
     "changes",
@@ -65,6 +66,7 @@ def test_the_file_holds_what_the_table_would(
 TEXTS = [None, "", " ", "NULL", "a", '"', '""', "a,b", "a\nb", "a\r\nb", "\r", "\\", "'", "=1+1", "#", "#a", "é"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("recorded", [True, False], ids=["manifest", "alone"])
 @pytest.mark.parametrize("columns", [2, 1])
@@ -147,6 +149,7 @@ def test_formulas_are_named_and_not_touched(cwd: Path, persons: duckdb.DuckDBPyC
     assert not any("formulas" in note for note in kanon_sql.anonymize(db, spec_of(**asked)).notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(
     "query",

@@ -51,6 +51,7 @@ os._exit(0)
 STEPS = 8
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("before", [False, True], ids=["first", "again"])
 @pytest.mark.parametrize("step", [pytest.param(step, marks=() if step == 5 else pytest.mark.slow) for step in range(9)])
@@ -191,6 +192,7 @@ def test_a_run_that_is_killed_twice_in_its_last_step(cwd: Path, step: int) -> No
     assert left() == {"out.csv", "out.csv.manifest.json", "spec.yml", "kill.py"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("step", [0, 1])
 def test_an_error_of_the_operating_system_says_what_stands(

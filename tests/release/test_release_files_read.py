@@ -152,6 +152,7 @@ def test_streams_are_for_the_command_line(cwd: Path) -> None:
             kanon_sql.anonymize(db, spec_of(release={"file": "-"}))
 
 
+@pytest.mark.slow
 def test_a_file_that_is_named_is_read_as_one_that_was_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("zip,dx\n1,flu\n")

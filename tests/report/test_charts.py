@@ -62,6 +62,7 @@ def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.Plan)
         assert drawn == [one.classes for one in own.ranges if one.high is not None]
 
 
+@pytest.mark.slow
 def test_a_large_lattice_is_a_chart_by_height(planned: kanon_sql.Plan) -> None:
     data = planned.to_dict()
     data["details"]["lattice"]["nodes"] = None

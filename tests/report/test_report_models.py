@@ -77,6 +77,7 @@ def people(database: Any) -> Any:
     return database.engine
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["plan", "check"])
 def test_a_distance_is_measured_as_it_was_asked_for(people: Any, verb: str) -> None:

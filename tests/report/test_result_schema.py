@@ -193,6 +193,7 @@ KEYS = {
 """Verb -> the keys of its results, after those of all."""
 
 
+@pytest.mark.slow
 def test_every_verb_has_the_keys_of_its_results(engine: Engine) -> None:
     common = "verb verdict message release rows classes class_sizes achieved cost notes warnings".split()
     parts = result_schema()["$defs"]

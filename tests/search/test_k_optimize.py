@@ -254,6 +254,7 @@ def test_all_rows_but_those_of_one_class_may_be_suppressed(batch: int) -> None:
     assert_best(table, found)
 
 
+@pytest.mark.slow
 def test_what_a_further_row_can_break_is_searched_as_spans(database: Database) -> None:
     """All are as close as can be to half x: so is each pair of neighbours, and no value by itself, nor three."""
     rows = [[value, "xyyx"[value % 4]] for value in range(8)]
@@ -297,6 +298,7 @@ def test_one_column_takes_a_few_questions_per_value(values: int) -> None:
     assert found.evaluated <= 9 * values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["loss", pytest.param("discernibility", marks=pytest.mark.slow)])
 def test_fifty_values_are_cut_at_once(database: Database, metric: str) -> None:
     """Fourteen classes of three values and two of four; four rows each."""

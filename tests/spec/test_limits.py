@@ -103,6 +103,7 @@ thread.join()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("stack", [0, 256 * 1024])
 def test_no_depth_ends_the_process(stack: int) -> None:

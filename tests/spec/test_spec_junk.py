@@ -60,12 +60,14 @@ def only_spec_errors(read: Any, data: Any) -> None:
     json.dumps(spec.redacted())
 
 
+@pytest.mark.slow
 @patient
 @given(junk)
 def test_any_data(data: Any) -> None:
     only_spec_errors(Spec.from_dict, data)
 
 
+@pytest.mark.slow
 @patient
 @given(st.dictionaries(st.sampled_from(WORDS[:12]), junk))
 def test_any_mapping_over_a_valid_spec(changes: dict[str, Any]) -> None:
@@ -87,6 +89,7 @@ def mutate(data: Any, draw: Any) -> Any:
     return draw(junk)
 
 
+@pytest.mark.slow
 @patient
 @given(st.data())
 def test_a_valid_spec_with_something_changed(data: st.DataObject) -> None:
@@ -110,6 +113,7 @@ def test_any_yaml_like_text(pieces: list[str]) -> None:
     only_spec_errors(Spec.parse, "".join(pieces))
 
 
+@pytest.mark.slow
 @patient
 @given(st.data())
 def test_the_example_with_characters_changed(data: st.DataObject) -> None:

@@ -117,6 +117,7 @@ def published(database: Database, question: kanon_sql.Spec, name: str = "visits_
 # --- names -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in OUR_NAMES)])
 @pytest.mark.sampled(21)
 def test_a_name_may_be_anything(database: Database, name: str) -> None:
@@ -220,6 +221,7 @@ def test_an_attached_database(database: Database, tmp_path: Path) -> None:
     assert kanon_sql.check(database.engine, question).passed
 
 
+@pytest.mark.slow
 def test_the_first_of_two_parts_may_be_a_database(database: Database) -> None:
     """Where DuckDB finds a table by a name, so do we: else somebody's table would be replaced."""
     database.table("visits", ["q"], [("a",), ("a",)])
@@ -452,6 +454,7 @@ def wide(database: Database, alike: bool) -> kanon_sql.Spec:
     return spec(quasi_identifiers=dict.fromkeys(names), privacy=[{"k_anonymity": 5}])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("algorithm", "alike"), [*((algorithm, False) for algorithm in ALGORITHMS), ("incognito", True), ("optimal", True)]

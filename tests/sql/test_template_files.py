@@ -103,6 +103,7 @@ def test_every_beginning_in_the_packages_files_begins_a_template_that_is_found()
         loader.get_source(None, name)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_template_is_named_by_the_package() -> None:
     """In one text, or after the folder that a formatted text begins with."""
     texts: set[str] = set()

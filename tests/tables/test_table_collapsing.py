@@ -102,6 +102,7 @@ OF_SUMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [None, "firm"])
 @pytest.mark.parametrize("rules", RULES + OF_SUMS, ids=lambda rules: "+".join(rules))
 @pytest.mark.sampled(12)
@@ -337,6 +338,7 @@ def test_the_example_of_sdctable(
 # --- A source that was perturbed -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
     """The confidentiality edit: the table of what must agree stays, another changes; result and manifest say so."""
     draw = random.Random(4)

@@ -101,6 +101,7 @@ def test_cells_and_what_is_sensitive_are_the_sample_s(
     assert any(cell.sensitive for cell in theirs.cells)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "protection",

@@ -126,6 +126,7 @@ people = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(
     people, st.sampled_from(["full_domain", "local", "mondrian", "subtree", "cells"]), st.integers(2, 5), st.booleans()
 )
@@ -194,6 +195,7 @@ def test_known_answers(database: Database) -> None:
     assert told_by["none"]["majority"] == told_by["none"]["release"]
 
 
+@pytest.mark.slow
 def test_suppressed_rows_teach_nothing_and_are_tested(database: Database) -> None:
     """Rare rows alone have the value z: without them nobody learns of it, and they are all told wrongly."""
     rows = [(1, "a", "x", n) for n in range(40)] + [(5, "d", "z", 100 + n) for n in range(4)]
@@ -223,6 +225,7 @@ def test_more_privacy_tells_less_here(database: Database) -> None:
     assert all(item.result.cost.source_scans <= 1 for item in found.runs if item.result)
 
 
+@pytest.mark.slow
 def test_published_with_the_release(database: Database) -> None:
     database.table("people", COLUMNS, [(n % 4, "ab"[n % 2], "xy"[n // 2 % 2], n) for n in range(80)])
     result = kanon_sql.anonymize(database.engine, spec_of(warnings=QUIET))

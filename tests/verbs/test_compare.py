@@ -141,6 +141,7 @@ def test_a_line_per_number_of_columns_is_what_plan_says_of_a_spec_with_these(cli
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_spec_that_cannot_do_without_a_column_is_a_line_with_the_reason(clinic: Path) -> None:
     text = (clinic / "plain.yml").read_text()
     (clinic / "sets.yml").write_text(text.replace("{k: 5}", "{k: 5, quasi_identifiers: [zip]}"))
@@ -206,9 +207,7 @@ def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Pa
     assert re.search(r"\n +full_domain +\d+ +PASS", result.stdout)
     assert re.search(r"\n +local:fast +\d+ +none", result.stdout)
     assert re.search(r"Not possible\n.*\n +local:fast +\d+ +search.algorithm: k_optimize cuts", result.stdout)
-    assert re.search(
-        r"What it took\n.* statements +seconds +proven\n +full_domain +\d+ +\d+ +[\d.]+ +yes *\n\n", result.stdout
-    )
+    assert re.search(r"Cost\n.* statements +seconds +proven\n +full_domain +\d+ +\d+ +[\d.]+ +yes *\n\n", result.stdout)
     data = json.loads(run(*arguments, "--format", "json").stdout)
     jsonschema.Draft202012Validator(comparison_schema()).validate(data)
     assert (data["passed"], data["runs"][1]["result"]) == (True, None)
@@ -276,6 +275,7 @@ def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) ->
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "search",
@@ -302,6 +302,7 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "changed",

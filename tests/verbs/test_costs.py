@@ -152,6 +152,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("verb", [pytest.param("plan", marks=pytest.mark.slow), "anonymize"])
@@ -167,6 +168,7 @@ def test_the_source_is_read_once_or_twice(
     assert watch.planned_scans == expected, "what DuckDB itself plans to scan"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_no_search_reads_the_source(
@@ -365,6 +367,7 @@ def test_a_size_that_may_have_changed_is_not_known(connection: duckdb.DuckDBPyCo
     assert engine.known_rows('"lasting"') is None, "others may write to it"
 
 
+@pytest.mark.slow
 def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched(connection, monkeypatch) as (engine, watch):
         result = kanon_sql.plan(engine, spec(K, search={"algorithm": "exhaustive"}))
@@ -444,6 +447,7 @@ def test_no_source_row_is_fetched(
     )
 
 
+@pytest.mark.slow
 def test_the_meter_counts_what_was_fetched(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,6 +458,7 @@ def test_the_meter_counts_what_was_fetched(
     assert result.cost.bytes_fetched == sum(len(str(cell).encode()) for row in watch.rows for cell in row)
 
 
+@pytest.mark.slow
 def test_runs_are_counted_apart(connection: duckdb.DuckDBPyConnection) -> None:
     engine = kanon_sql.connect(connection)
     first, second = (kanon_sql.plan(engine, spec(K)).cost for _ in range(2))

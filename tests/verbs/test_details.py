@@ -230,6 +230,7 @@ def people(database: Any) -> Engine:
     return engine
 
 
+@pytest.mark.slow
 def test_it_costs_one_statement_and_no_scan(people: Engine) -> None:
     spec = kanon_sql.Spec.from_dict({**SPEC, "release": "people_release"})
     without, having = kanon_sql.plan(people, spec), kanon_sql.plan(people, spec, details=True)

@@ -197,6 +197,7 @@ def test_an_engine_behind_sqlalchemy_tells_the_account_and_no_password() -> None
     assert str(db) == "snowflake: postgresql://db.example/clinic"
 
 
+@pytest.mark.slow
 def test_printed_evidence_is_what_the_command_prints(clinic: Path) -> None:
     printed = run(
         "release", "evidence", clinic / "spec.yml", "-d", clinic / "clinic.duckdb", "--format", "markdown", "--quiet"
@@ -210,6 +211,7 @@ def test_printed_evidence_is_what_the_command_prints(clinic: Path) -> None:
     assert repr(found) == f"<Evidence: pass: {found.message}>"
 
 
+@pytest.mark.slow
 def test_a_certificate_is_printed_as_its_command_does(clinic: Path, tmp_path: Path) -> None:
     spec = kanon_sql.Spec.load(clinic / "spec.yml")
     database = clinic / "clinic.duckdb"

@@ -99,6 +99,7 @@ people = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(people, st.integers(2, 5), st.integers(0, 1), st.sampled_from([2, 30]))
 @examples(12)
 def test_against_plain_counting(rows: list[Row], k: int, level: int, most: int) -> None:
@@ -249,6 +250,7 @@ def test_what_promises_more_has_none(database: Database, changes: dict[str, Any]
 KINDS = {"age": "integer", "town": "text", "sick": "text"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 @pytest.mark.parametrize(

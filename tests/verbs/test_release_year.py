@@ -70,6 +70,7 @@ def expected(release: int) -> set[str]:
     return {str(year) if release - year < 90 else f"{release - 90} or before" for year in YEARS_OF_BIRTH}
 
 
+@pytest.mark.slow
 def test_a_spec_that_was_drafted_a_year_ago_lets_no_age_over_89_through(
     connection: duckdb.DuckDBPyConnection, clock: Clock
 ) -> None:
@@ -124,6 +125,7 @@ def written_by(engine: Any) -> dict[str, Any]:
     return {**kanon_sql.Spec.parse(text).to_dict(), "recoding": "full_domain", "privacy": [{"k_anonymity": 2}]}
 
 
+@pytest.mark.slow
 def test_what_looks_at_an_earlier_release_takes_its_year(
     connection: duckdb.DuckDBPyConnection, clock: Clock, tmp_path: Path
 ) -> None:
@@ -149,6 +151,7 @@ def test_what_looks_at_an_earlier_release_takes_its_year(
     assert [attack.to_dict() for attack in exposed.attacks] == [attack.to_dict() for attack in then.attacks]
 
 
+@pytest.mark.slow
 def test_a_release_that_grows_keeps_to_its_year(connection: duckdb.DuckDBPyConnection, clock: Clock) -> None:
     clock(2026)
     drafted = {**written(connection), "state": {"schema": "kanon_state"}}
@@ -164,6 +167,7 @@ def test_a_release_that_grows_keeps_to_its_year(connection: duckdb.DuckDBPyConne
                           batch="b")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
 def test_a_recoding_is_applied_to_the_year_that_it_was_learned_in(
     connection: duckdb.DuckDBPyConnection, clock: Clock, recoding: str
@@ -181,6 +185,7 @@ def test_a_recoding_is_applied_to_the_year_that_it_was_learned_in(
     assert kanon_sql.apply(engine, fixed, "learned", source="patients", release="more").passed
 
 
+@pytest.mark.slow
 def test_a_ledger_compares_releases_of_several_years(connection: duckdb.DuckDBPyConnection, clock: Clock) -> None:
     """Born in 1937: shown with that year in 2026, and with those before in 2027; together the six of them again."""
     clock(2026)
@@ -195,6 +200,7 @@ def test_a_ledger_compares_releases_of_several_years(connection: duckdb.DuckDBPy
     assert (classes["count"], classes["smallest"], classes["largest"]) == (7, 6, 36), "1937, and six more"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["render", "dbt"])
 def test_what_runs_later_takes_a_year_that_the_spec_says(
     connection: duckdb.DuckDBPyConnection, clock: Clock, tmp_path: Path, verb: str
@@ -218,6 +224,7 @@ def test_what_runs_later_takes_a_year_that_the_spec_says(
     assert ("release of 2026" if verb == "render" else "release_year: 2026") in text
 
 
+@pytest.mark.slow
 def test_dbt_builds_the_labels_of_the_year_that_it_builds_in(database: Database, clock: Clock, tmp_path: Path) -> None:
     """Beside digits of the years themselves, in the expression and in the name of a column."""
     names = {"birth_date": "DATE", "birth_year": "INTEGER", "born 1900": "INTEGER"}
@@ -256,6 +263,7 @@ def test_a_dbt_release_that_grows_says_its_year(
         dbt(kanon_sql.connect(connection), spec, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_year_that_changes_more_than_numbers_is_not_written(
     connection: duckdb.DuckDBPyConnection, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +281,7 @@ def test_a_year_that_changes_more_than_numbers_is_not_written(
     assert list(tmp_path.iterdir()) == [tmp_path / "dbt_project.yml"]
 
 
+@pytest.mark.slow
 def test_a_spec_that_was_loaded_last_year_is_loaded_once_more(
     connection: duckdb.DuckDBPyConnection, clock: Clock
 ) -> None:

@@ -98,6 +98,7 @@ def test_running_the_rendered_statements_makes_the_release(database: duckdb.Duck
     assert released(database) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", [{}, {"unit": "pid"}, {"nulls": "suppress"}, {"source": {"query": "SELECT 1;"}}])
 @pytest.mark.parametrize("metric", ["loss", "entropy", "ambiguity", "discernibility"])
 @pytest.mark.sampled(18)
@@ -196,6 +197,7 @@ def test_the_text_runs_as_one_script_and_leaves_no_scratch(database: duckdb.Duck
     assert database.execute("SELECT COUNT(*) FROM kanon_sql_scratch").fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_the_script_says_who_may_read_what_it_makes_and_holds() -> None:
     without_values = {
         **SPEC, "quasi_identifiers": {name: SPEC["quasi_identifiers"][name] for name in ("age", "zip", "born")}
@@ -208,6 +210,7 @@ def test_the_script_says_who_may_read_what_it_makes_and_holds() -> None:
             assert ("holds values of hierarchies" in header) == holds, dialect
 
 
+@pytest.mark.slow
 def test_the_same_spec_gives_the_same_script() -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     first, second = (re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "(the time)", kanon_sql.render(spec).text) for _ in range(2))
@@ -236,6 +239,7 @@ def test_a_height_that_follows_from_the_values_is_refused(hierarchy: dict[str, A
         kanon_sql.render(spec, "duckdb")
 
 
+@pytest.mark.slow
 def test_the_script_says_that_values_are_counted_by_their_texts() -> None:
     for changes, says in (({}, True), ({"privacy": [{"k_anonymity": 3}]}, False),
                           ({"privacy": [{"k_anonymity": 3}], "unit": "pid"}, True)):  # fmt: skip

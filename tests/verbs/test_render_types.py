@@ -101,6 +101,7 @@ def run(subject: Subject, rendered: kanon_sql.Rendered) -> int:
     return violating
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), CASES)
 @pytest.mark.campaign_on(
     "postgres-bigint",

@@ -124,6 +124,7 @@ def clinic(database: Database) -> None:
     database.table("original", types, [*rows, ("c", "w", 9, 8, 1.0), ("c", "z", 9, 9, 1.0)])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("requirement", "unit"),

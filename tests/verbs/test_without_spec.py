@@ -86,6 +86,7 @@ def test_a_table_is_anonymized_by_its_columns_alone(visits: duckdb.DuckDBPyConne
         assert "only age, zip, diagnosis are released" in result.notes[-1]
 
 
+@pytest.mark.slow
 def test_what_is_drafted_is_what_init_writes(visits: duckdb.DuckDBPyConnection) -> None:
     roles: dict[str, Any] = {
         "quasi_identifiers": ["age", "zip"],

@@ -28,6 +28,7 @@ from tests.support.audits import CLINIC, NAMES, clinic, engine_marks, small_spec
 # --- Degenerate tables --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nobody_is_exposed_in_an_empty_table(database: Database) -> None:
     for name in ("s", "r", "e"):
         database.table(name, ["q", "d"], [])
@@ -84,6 +85,7 @@ def test_a_release_in_the_sources_order_exposes_everybody(database: Database) ->
     assert isclose(attack.risk, 1.0)
 
 
+@pytest.mark.slow
 def test_a_shuffled_release_and_our_own_expose_nobody(database: Database) -> None:
     spec = ordered(database, shuffled=True)
     assert audit(database.engine, spec, attacks=["unsorted"]).passed

@@ -23,6 +23,7 @@ def test_a_null_matches_null_and_the_top_alone(database: Database) -> None:
     assert (forward.exposed, forward.risk) == (1, 1 / 3)
 
 
+@pytest.mark.slow
 def test_tables_that_share_no_form_are_not_called_safe(database: Database) -> None:
     """Nothing matches, since one side writes Roman numbers: that protects nobody."""
     database.table("s", ["q", "d"], [])
@@ -61,6 +62,7 @@ def test_releases_that_share_no_form_are_not_called_safe(database: Database) -> 
 NUMBERS = ("INTEGER", "BIGINT", "DOUBLE", "DECIMAL(9, 2)", "DECIMAL(9, 1)", "VARCHAR")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theirs", NUMBERS)
 @pytest.mark.parametrize("ours", NUMBERS)
 @pytest.mark.sampled(36)
@@ -246,6 +248,7 @@ def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> Non
             assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("original", "released"),

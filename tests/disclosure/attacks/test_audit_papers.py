@@ -59,6 +59,7 @@ def lt_classes() -> list[int]:
     return [len(rows) for rows in audit_oracle.classes_of(literature.SWEENEY_LT, literature.SWEENEY_QUASI_IDENTIFIERS)]
 
 
+@pytest.mark.slow
 def test_two_releases_that_are_each_2_anonymous_are_linked_to_lt(sweeney: Engine) -> None:
     """Sweeney 2002, section 4.2: GT1 and GT3 are 2-anonymous, and LT, joined from them, is not."""
     spec = Spec.from_dict(SWEENEY_SPEC)
@@ -76,6 +77,7 @@ def test_two_releases_that_are_each_2_anonymous_are_linked_to_lt(sweeney: Engine
     assert audit(sweeney, spec, earlier=["gt3"], attacks=["complementary"]).passed, "a release adds nothing to itself"
 
 
+@pytest.mark.slow
 def test_the_linked_table_itself_is_linked_to_people(sweeney: Engine) -> None:
     on = list(literature.SWEENEY_QUASI_IDENTIFIERS)
     linked = {
@@ -86,6 +88,7 @@ def test_the_linked_table_itself_is_linked_to_people(sweeney: Engine) -> None:
     assert exposed == {"pt": 12, "gt1": 0, "gt3": 0, "lt": sum(size for size in lt_classes() if size < 2)}
 
 
+@pytest.mark.slow
 def test_rows_added_between_two_releases_are_a_temporal_attack(sweeney: Engine, database: Database) -> None:
     """Sweeney 2002, section 4.3: the table grew after the first release, which a later one must still build on."""
     added = [
@@ -162,6 +165,7 @@ def inpatients(database: Database, hierarchies: Mapping[str, Hierarchy]) -> Spec
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_4_anonymous_inpatients_are_homogeneous(database: Database) -> None:
     """Machanavajjhala et al. 2006, section 2.1 (figure 2): everybody in the class of the thirties has cancer.
 

@@ -75,6 +75,7 @@ def test_every_requirement_says_what_it_promises(
     assert asked_l(spec, "another") is None
 
 
+@pytest.mark.slow
 def test_a_promise_about_some_columns_is_none_about_all(database: Database) -> None:
     """A release that satisfies its requirements is not said to expose whom these do not protect."""
     quasi = {"q": None, "w": None}
@@ -121,6 +122,7 @@ def audited(database: Database, privacy: list[dict[str, Any]], **options: Any) -
     return {attack.name: attack for attack in result.attacks}, list(result.notes)
 
 
+@pytest.mark.slow
 def test_each_promise_decides_who_is_exposed(database: Database) -> None:
     """Three rows with two values: enough for k = 3, too few for k = 4 and for three values."""
     database.table("s", ["q", "d"], [("a", "x"), ("a", "x"), ("a", "y")])
@@ -138,6 +140,7 @@ def test_each_promise_decides_who_is_exposed(database: Database) -> None:
     assert audited(database, [K], external="census", attacks=["linking"])[0]["linking, reversed"].exposed == 0
 
 
+@pytest.mark.slow
 def test_what_is_taken_without_a_promise_is_said(database: Database) -> None:
     for name in ("s", "r", "e"):
         database.table(name, ["q", "d"], [("a", "x"), ("a", "y")])

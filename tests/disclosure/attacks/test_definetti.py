@@ -80,6 +80,7 @@ def same(attack: Attack, found: tuple[int, float, float, float]) -> None:
         assert isclose(attack.risk, right / examined, abs_tol=1e-9)
 
 
+@pytest.mark.slow
 @given(problem=problems(units=False, max_rows=14, max_columns=3), seed=st.integers(0, 10_000), by_cell=st.booleans())
 @examples(5)
 def test_beliefs_are_those_learned_person_by_person(
@@ -164,6 +165,7 @@ def test_one_class_teaches_nothing(database: Database) -> None:
     assert audit(database.engine, small_spec(), attacks=["definetti"]).attacks[0].examined == 0
 
 
+@pytest.mark.slow
 def test_it_runs_only_if_it_is_named_and_fetches_counts(database: Database) -> None:
     spec, _, _ = smoking(database)
     assert "definetti" in ON_REQUEST

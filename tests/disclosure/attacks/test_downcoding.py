@@ -121,6 +121,7 @@ def test_what_a_minimal_release_tells_is_true_in_all_worlds(
     assert_minimal_is_sound(shared_database, rows, release, [deep()], k)
 
 
+@pytest.mark.slow
 @given(released([flat(), flat()], 4, 2))
 @examples(6)
 def test_two_columns_of_a_minimal_release(shared_database: Database, case: tuple[list[Labels], list[Labels]]) -> None:

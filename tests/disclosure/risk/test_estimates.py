@@ -315,6 +315,7 @@ def test_it_asks_for_the_critical_size(database: Database) -> None:
     assert next(iter(weaker.achieved.values()))["violating_rows"] == 1
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_k_anonymity_of_that_size_finds(database: Database) -> None:
     people(database)
     tree = {"q": {"tree": {"*": {"ab": ["a", "b"], "cd": ["c", "d"]}}}}

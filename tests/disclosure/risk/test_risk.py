@@ -209,6 +209,7 @@ def adult() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+@pytest.mark.slow
 def test_what_arx_asserts_on_adult(adult: duckdb.DuckDBPyConnection) -> None:
     """ARX 3.9, TestRiskMetrics: the average risk exactly, uniqueness to four digits."""
     names = [line[0] for line in adult.execute("DESCRIBE people").fetchall()]

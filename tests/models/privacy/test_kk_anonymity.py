@@ -68,6 +68,7 @@ def is_foreign(problem: Mapping[str, Any], edges: Edges, found: Consistent, kind
     return kind == "global_1k" and (found.matches is None or not all(edges))
 
 
+@pytest.mark.slow
 @examples(40)
 @given(problems(), st.integers(1, 4), st.sampled_from(KINDS))
 def test_check_against_every_assignment(shared_database: Database, given: dict[str, Any], k: int, kind: str) -> None:
@@ -87,6 +88,7 @@ def test_check_against_every_assignment(shared_database: Database, given: dict[s
     assert LABELS[kind].format(k=k) in result.message or not given["release"]
 
 
+@pytest.mark.slow
 def test_what_implies_what(database: Database) -> None:
     """The paper's point: rows that are (2,2)-anonymous, and of which a record has one match all the same."""
     problem = {

@@ -199,6 +199,7 @@ def test_merging_with_what_was_suppressed_may_tell_more() -> None:
         assert not asked.meets(merged)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "subtree"])
 def test_other_recodings_judge_classes_one_by_one(database: Database, recoding: str) -> None:

@@ -193,6 +193,7 @@ def test_random_tables_elsewhere(name: str) -> None:
 # --- releases ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["duckdb", pytest.param("sqlite", marks=pytest.mark.slow)])
 def test_a_release_has_it(name: str) -> None:
     """The release hides jobs or ages, since cooks of 30 have flu."""

@@ -347,6 +347,7 @@ def test_pitfall_13_delta_disclosure_of_an_absent_value_is_infinite(database: Da
     assert not check(database, of("delta_disclosure", delta=100)).passed
 
 
+@pytest.mark.slow
 def test_pitfall_13_constant_column(database: Database) -> None:
     tree = {"tree": {"all": {"7": {}}}}
     for kind, value in (("INTEGER", 7), ("VARCHAR", "7")):

@@ -136,6 +136,7 @@ def test_anonymize_satisfies_it_or_publishes_nothing(visits: Database, k: int, m
         assert min(Counter(age for age, _ in released).values()) >= k
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_model")
 def test_audit_and_report_take_it_along(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(2, 2), details=True)
@@ -179,6 +180,7 @@ def test_it_is_gone_afterwards() -> None:
         spec(2)
 
 
+@pytest.mark.slow
 def test_a_name_that_a_file_of_ours_has_is_taken_before_that_is_imported() -> None:
     """Else a model of one's own would be asked in its place, and the file could not be imported any more."""
     program = (

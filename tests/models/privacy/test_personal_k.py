@@ -50,6 +50,7 @@ def test_persons_are_counted_and_every_row_of_theirs_may_wish(database: Database
     assert check(database, unit="who")["violating_classes"] == 1
 
 
+@pytest.mark.slow
 def test_no_search_infers_from_a_class_that_satisfies(database: Database) -> None:
     """Two rows of `a` satisfy, one of `b` wishes for 9 and goes; at the top all three are in a class of too few."""
     table(database, ("a", 2), ("a", 2), ("b", 9))
@@ -103,6 +104,7 @@ def asked(recoding: Any, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_alike_rows_that_wish_for_different_k_stay_together(database: Database) -> None:
     """Micro-aggregation divides alike rows only where it does not matter which of them go where."""
     members = [(value, 6 if (value, copy) == (1, 0) else 2) for value in range(4) for copy in range(4)]

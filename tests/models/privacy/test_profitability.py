@@ -128,6 +128,7 @@ def test_how_many_keep_an_attack_from_paying(database: Database, gain: float, co
         assert k == least(gain, cost)
 
 
+@pytest.mark.slow
 def test_a_journalist_looks_in_a_population(database: Database) -> None:
     database.table("census", ["q"], [["x"]] * 7 + [["y"]] * 6)
     spec = spec_of([{"no_attack": {"gain": 120, "cost": 20, "population": "census"}}])
@@ -222,6 +223,7 @@ def adult_spec(limit: float, prices: dict[str, float], levels: Sequence[int] | N
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 @pytest.mark.parametrize(("limit", "prices", "value", "levels"), ASSERTED)

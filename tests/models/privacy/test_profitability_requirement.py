@@ -475,6 +475,7 @@ def measured(adult: Engine, case: str, *, at_levels: bool) -> tuple[float, str]:
     return result.metrics[spec.search.metric_label], "".join(str(level) for level in (result.node or {}).values())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 @pytest.mark.parametrize("case", ASSERTED)

@@ -135,6 +135,7 @@ def test_a_rank_is_the_number_of_its_largest_loss() -> None:
     assert ranked != 0.2
 
 
+@pytest.mark.slow
 def test_a_column_decides_where_the_largest_losses_are_the_same(database: Database) -> None:
     """By hand: three columns of two values, of which any two may be left out, weigh 3, 2 and 1.
 

@@ -77,6 +77,7 @@ def test_when_every_row_is_drawn_the_release_is_all_classes_of_k(
     assert set(database.tables()) == {"kanon_sql_manifest", "kanon_sql_scratch", "ledger", "people", "r1"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_large_classes_are_written_in_parts(database: Database, everybody: None, level: int) -> None:
@@ -114,6 +115,7 @@ def test_nulls_that_suppress_leave_their_rows_out(database: Database, everybody:
 # --- What the rows may decide ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("extra", [(33, "M", "new"), (68, "F", "new"), (None, "M", "new"), (1234, "F", "new")])
 def test_one_row_more_changes_its_own_class_alone(

@@ -176,6 +176,7 @@ def run(database: Database, spec: kanon_sql.Spec, rows: Sequence[Row]) -> kanon_
     return kanon_sql.anonymize(database.engine, spec)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 @pytest.mark.parametrize("name", SCORES)

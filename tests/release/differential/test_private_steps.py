@@ -43,6 +43,7 @@ def coded(rows: Sequence[tuple[int | None, str, str]], step: dict[str, Any]) -> 
     return Counter((None if age is None else as_text(oracle.coded(age, step)), sex) for age, sex, _ in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("step", [STEP, {"round": 5}, {"top": 30}, {"bottom": 30, "round": 2.5}], ids=str)
 def test_classes_are_made_of_what_the_steps_make(database: Database, everybody: None, step: dict[str, Any]) -> None:
@@ -60,6 +61,7 @@ def test_classes_are_made_of_what_the_steps_make(database: Database, everybody: 
     assert result.manifest["notes"] == [result.notes[-1]], "none that is about the rows"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(7)
 @pytest.mark.parametrize("extra", [33, 0, 17, 18, 38, 99, None])
 def test_one_row_more_is_one_row_more_after_the_steps(database: Database, everybody: None, extra: int | None) -> None:

@@ -37,6 +37,7 @@ from tests.support.certificates import COLUMNS, SPEC, VERIFIER, forged, people, 
 from tests.support.command_line import refused, run
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("change", "claim"),
@@ -102,6 +103,7 @@ WRONG: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], dict[str, Any], str
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*list(WRONG)[:3], pytest.param(list(WRONG)[3], marks=pytest.mark.slow)])
 def test_what_a_wrong_build_releases_is_not_certified(
@@ -376,6 +378,7 @@ def test_a_certificate_from_the_command_line(clinic: Path) -> None:
     assert "FAILED" in found.stdout
 
 
+@pytest.mark.slow
 def test_refusals(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = spec_of()
     released(database, spec)

@@ -23,6 +23,7 @@ def certified_anew(database: Database, directory: Path, **changes: Any) -> None:
     assert says(directory, database) == (True, [])
 
 
+@pytest.mark.slow
 def test_a_hierarchy_that_is_a_table_may_not_change_with_the_release(database: Database, tmp_path: Path) -> None:
     """Both say the new label, so that every cell is one and every class has its rows."""
     database.table("people", {"zip": "VARCHAR"}, [(zip_code,) for zip_code in "abcd" * 5])
@@ -39,6 +40,7 @@ def test_a_hierarchy_that_is_a_table_may_not_change_with_the_release(database: D
     assert ["the hierarchies that are tables" in line for line in failed] == [True]
 
 
+@pytest.mark.slow
 def test_a_kept_number_that_is_written_otherwise_is_another(database: Database, tmp_path: Path) -> None:
     """-0 is grouped with 0, and a reader sees another text."""
     database.table("people", {"zip": "VARCHAR", "share": "DOUBLE"}, [("a", number % 3 / 2) for number in range(30)])
@@ -56,6 +58,7 @@ def test_a_kept_number_that_is_written_otherwise_is_another(database: Database, 
         assert says(tmp_path, database)[0] == expected
 
 
+@pytest.mark.slow
 def test_masked_rows_leave_no_others_unwatched(database: Database, tmp_path: Path) -> None:
     """The classes of their release do not tell whose a row is: two values swapped are told by the rows as they are."""
     rows = [("abcd"[number % 4], number % 5) for number in range(40)]
@@ -128,6 +131,7 @@ def test_a_certificate_is_of_one_database_and_its_files_of_one_certificate(datab
     assert says(tmp_path / "own", database)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kept", [[], ["cost"]])
 def test_tables_with_fewer_rows_answer_as_the_rows_do(

@@ -194,6 +194,7 @@ def assert_changed_cells_are_caught(database: Database, directory: Path, recodin
     assert says(directory, database)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
 def test_a_changed_cell_of_the_release_is_caught(database: Database, tmp_path: Path, recoding: str) -> None:
@@ -207,6 +208,7 @@ def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_pat
     assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, None)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("change", "claim"),
@@ -236,6 +238,7 @@ def test_what_changes_afterwards_is_caught(database: Database, tmp_path: Path, c
     assert any(claim in line for line in failed), failed
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
@@ -283,6 +286,7 @@ def test_a_source_whose_rows_swap_values_is_another(database: Database, tmp_path
     assert ["the source is the one" in line for line in failed] == [True]
 
 
+@pytest.mark.slow
 def test_texts_that_hold_the_signs_between_texts_are_told_apart(database: Database, tmp_path: Path) -> None:
     """Kept values of two rows of local recoding, swapped: joined by a sign that they hold, they would be one text."""
     kinds = {"age": "INTEGER", "one": "VARCHAR", "other": "VARCHAR"}
@@ -372,6 +376,7 @@ def test_every_field_that_is_forged_with_new_digests_is_caught(certified: tuple[
     assert asked[False] > 400 / (1 + step / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("search", [{}, {"algorithm": "samarati"}, {"aggregate": "maximum"}, {"metric": "precision"}])
 def test_a_proof_is_about_what_the_spec_asks(database: Database, tmp_path: Path, search: dict[str, Any]) -> None:

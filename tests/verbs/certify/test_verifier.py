@@ -124,6 +124,7 @@ def test_the_settings_of_a_session_are_those_that_the_verifier_knows(dialect: st
         assert any("known here" in problem for problem in problems) == (session != settings)
 
 
+@pytest.mark.slow
 def test_of_a_certificate_with_such_a_statement_nothing_is_run(certified: tuple[Database, Path]) -> None:
     """Nor of one that leaves something out, or that was changed."""
     database, directory = certified

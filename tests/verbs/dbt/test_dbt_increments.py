@@ -164,6 +164,7 @@ def assert_grows_as_promised(database: Database, folder: Path, seed: int, promis
         building.insert(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["more rows", "persons", "persons' values"])
 def test_days_that_are_built_are_what_plain_python_adds(database: Database, tmp_path: Path, name: str) -> None:
@@ -206,6 +207,7 @@ def refused(building: Building, message: str, **options: Any) -> None:
     assert building.snapshot() == before
 
 
+@pytest.mark.slow
 def test_rows_wait_until_enough_like_them_are_new(building: Building) -> None:
     """However many of their kind stand already; and what waits is no part of the release."""
     building.insert([row(5, 2, "111"), row(6, 2, "222")])
@@ -221,6 +223,7 @@ def test_rows_wait_until_enough_like_them_are_new(building: Building) -> None:
     assert building.database.rows("release__state")[-1][2:] == (3, 1, 2)
 
 
+@pytest.mark.slow
 def test_too_many_rows_that_wait_are_warned_of(database: Database, tmp_path: Path) -> None:
     building = Building(database, specified(PROMISES["rows"], limit=0.1), tmp_path, FIRST)
     building.build()
@@ -252,6 +255,7 @@ def test_rows_of_known_persons(database: Database, tmp_path: Path) -> None:
         assert stored == ([] if name == "persons" else [(5, "q1", None)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "first", "again"),
     [
@@ -277,6 +281,7 @@ def test_a_person_is_known_again_however_the_key_is_written(
     assert building.count("persons") == 4
 
 
+@pytest.mark.slow
 def test_a_key_of_another_kind_is_refused(database: Database, tmp_path: Path) -> None:
     rows = [row(rid, 1, "111", str(rid)) for rid in range(1, 5)]
     building = Building(database, specified(PROMISES["persons"]), tmp_path, rows)
@@ -289,12 +294,14 @@ def test_a_key_of_another_kind_is_refused(database: Database, tmp_path: Path) ->
         building.day()
 
 
+@pytest.mark.slow
 def test_a_full_refresh_is_refused(building: Building) -> None:
     building.insert([row(5, 2, "111"), row(6, 2, "111")])
     building.day()
     refused(building, "--full-refresh is refused: .* could be compared with what readers have", full_refresh=True)
 
 
+@pytest.mark.slow
 def test_the_release_alone_is_built_twice(building: Building) -> None:
     """The rows of the day are those of the last build."""
     before = building.snapshot()
@@ -306,6 +313,7 @@ def test_the_release_alone_is_built_twice(building: Building) -> None:
     refused(building, "1 rows have no watermark")
 
 
+@pytest.mark.slow
 def test_a_value_that_no_hierarchy_covers(database: Database, tmp_path: Path) -> None:
     (tmp_path / "sex.csv").write_text("F;any\nM;any\n")
     quasi = {"zip": {"prefix": [2, 1]}, "sex": {"file": str(tmp_path / "sex.csv")}}
@@ -319,6 +327,7 @@ def test_a_value_that_no_hierarchy_covers(database: Database, tmp_path: Path) ->
     assert building.failures() == ["release__labelled: kanon_sql.all_covered"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("statement", "message"),
@@ -340,6 +349,7 @@ def test_what_is_not_as_it_was_left(building: Building, statement: str, message:
     refused(building, message)
 
 
+@pytest.mark.slow
 def test_a_release_that_cannot_begin(database: Database, tmp_path: Path) -> None:
     building = Building(database, specified(PROMISES["rows"]), tmp_path, FIRST)
     building.day()
@@ -387,6 +397,7 @@ def test_engines_that_change_no_two_tables_at_once() -> None:
     assert list(growing_obstacles(specified(PROMISES["rows"]), "postgres")) == []
 
 
+@pytest.mark.slow
 def test_models_of_a_release_that_grows_are_not_written_over(database: Database, tmp_path: Path) -> None:
     spec = specified(PROMISES["rows"])
     still = kanon_sql.Spec.from_dict({**spec.to_dict(), "state": None, "increments": None})

@@ -163,6 +163,7 @@ def test_the_models_make_the_release_that_anonymize_makes(shared_database: Datab
     assert sorted(shared_database.columns("people_release")) == sorted(names)
 
 
+@pytest.mark.slow
 def test_rules_are_sql_and_no_value_is_written_to_disk(database: Database, tmp_path: Path) -> None:
     rows = [(1000 + n % 4, f"Qwyjibo{n % 2}", f"19{70 + n % 3}-0{1 + n % 2}-11", 3.5) for n in range(24)]
     types = {"age": "INTEGER", "zip": "VARCHAR", "born": "DATE", "weight": "DOUBLE"}
@@ -235,6 +236,7 @@ def test_a_value_without_a_generalization_stops_the_release_and_is_not_named(cli
     assert "Qwyjibo" not in str(clinic.rows("visits_release__candidate"))
 
 
+@pytest.mark.slow
 def test_a_hierarchy_with_a_value_twice_copies_no_row(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     run.build_all()
@@ -254,6 +256,7 @@ def test_an_interval_where_arithmetic_is_not_exact_is_no_generalization(clinic: 
     assert "age: no generalization in the hierarchy (4 rows)" in refused(run)
 
 
+@pytest.mark.slow
 def test_too_many_small_classes_stop_the_release(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     run.build_all()
@@ -278,6 +281,7 @@ def test_a_candidate_that_somebody_changed_is_not_published(clinic: Database, tm
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("nulls", "reason"), [("error", "age: NULL, and the spec says nulls: error"), ("suppress", "")]
@@ -349,6 +353,7 @@ def test_a_second_run_writes_over_its_own_files_alone(clinic: Database, tmp_path
         assert {other: other.read_text() for other in first.files} == before
 
 
+@pytest.mark.slow
 def test_the_projects_own_directories(clinic: Database, tmp_path: Path) -> None:
     project = project_in(tmp_path / "project")
     (project / "dbt_project.yml").write_text("name: clinic\nmodel-paths: [transform]\nseed-paths: [data, more]\n")
@@ -357,6 +362,7 @@ def test_the_projects_own_directories(clinic: Database, tmp_path: Path) -> None:
     assert parents == {"transform", "data"}
 
 
+@pytest.mark.slow
 def test_the_source_may_be_a_model(clinic: Database, tmp_path: Path) -> None:
     result = dbt(clinic.engine, kanon_sql.Spec.from_dict(SPEC), project_in(tmp_path), source="ref('visits')")
     assert "{{ ref('visits') }}" in result.files[0].read_text()
@@ -394,6 +400,7 @@ def test_no_project_and_no_adapter(clinic: Database, tmp_path: Path) -> None:
         dbt(kanon_sql.connect("sqlite://"), spec, project_in(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", ["", " ", "null", "NULL "])
 def test_values_that_dbt_would_read_as_null(clinic: Database, tmp_path: Path, value: str) -> None:

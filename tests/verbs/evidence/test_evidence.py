@@ -54,6 +54,7 @@ def finding(found: Evidence, name: str) -> Any:
 # --- Plain counting ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(4)
 @given(
     st.lists(
@@ -87,6 +88,7 @@ def test_the_figures_are_those_of_plain_counting(rows: list[tuple[str | None, st
     assert found.passed is (met and not by_homogeneity.beyond and not finding(found, "background of s").beyond)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("sizes", "highest", "average"),
@@ -331,6 +333,7 @@ def test_what_was_not_run_is_listed_under_its_risk(database: Database) -> None:
     assert "other" not in missing
 
 
+@pytest.mark.slow
 def test_attacks_on_request_are_run_besides_the_others(database: Database) -> None:
     rows = of_sizes(4, 4)
     stand(database, rows)
@@ -366,6 +369,7 @@ def test_the_standard_is_answered_by_measurements_or_by_people(database: Databas
     assert [number for number, answer in answers.items() if answer is None] == ["6.2", "6.3", "8.3.2", "9"]
 
 
+@pytest.mark.slow
 def test_warnings_of_the_run_are_kept(database: Database) -> None:
     rows = [(f"a{number % 40}", "b", f"v{number % 2}") for number in range(80)]
     database.table("people", ["q0", "q1", "s"], rows)
@@ -407,6 +411,7 @@ def test_misfits_are_refused(database: Database) -> None:
         kanon_sql.evidence_report(kanon_sql.evidence(engine, spec_of()), "pdf")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_random_classes_of_many_sizes(database: Database) -> None:
     chance = random.Random(22)
     rows = of_sizes(*(chance.randint(1, 30) for _ in range(40)))

@@ -94,6 +94,7 @@ def test_one_label_in_every_row_is_not_withheld_where_nobody_says_so(database: D
     assert answers["B"] == "to be looked at"
 
 
+@pytest.mark.slow
 def test_levels_that_differ_by_class_are_not_given_one(database: Database) -> None:
     rows = [(f"{10 + n % 9}", f"b{n % 2}") for n in range(60)]
     database.table("people", ["q0", "q1"], rows)
@@ -193,6 +194,7 @@ def test_20_000_people_are_too_few(database: Database, people: int | None, answe
     assert next(item.answer for item in found.safe_harbor if item.letter == "B") == answer
 
 
+@pytest.mark.slow
 def test_rows_are_persons_where_no_column_counts_them(database: Database) -> None:
     database.table("people", ["zip"], [("94110",)])
     database.table("released", ["zip"], [("941**",)] * 3)

@@ -76,6 +76,7 @@ def test_no_password_and_no_literal_of_sql(tmp_path: Path) -> None:
     assert "hunter2" not in json.dumps(elsewhere.redacted())
 
 
+@pytest.mark.slow
 def test_the_page_stands_by_itself_and_reads_in_order(forms: dict[str, str]) -> None:
     page = Page(forms["html"])
     assert not [tag for tag, _ in page.tags if tag in ("script", "img", "iframe")]

@@ -68,6 +68,7 @@ def clinic() -> Engine:
     return engine
 
 
+@pytest.mark.slow
 def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     text = init(clinic, "visits")
     spec = Spec.parse(text)
@@ -354,6 +355,7 @@ def test_views_and_schemas(connection: duckdb.DuckDBPyConnection) -> None:
     assert spec.release == ("clinic", "v_release")
 
 
+@pytest.mark.slow
 def test_a_read_only_connection_is_enough(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute(ADULT)
@@ -367,6 +369,7 @@ def test_a_read_only_connection_is_enough(tmp_path: Path) -> None:
 # --- privacy and cost -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnection) -> None:
     planted = """
         CREATE TABLE t AS SELECT
@@ -497,6 +500,7 @@ def test_what_columns_tell_apart_together(connection: duckdb.DuckDBPyConnection)
     )
 
 
+@pytest.mark.slow
 def test_combinations_that_set_every_row_apart_and_none(connection: duckdb.DuckDBPyConnection) -> None:
     text, _ = written(
         connection, "CREATE TABLE t AS SELECT i % 10 AS age, 'r' || (i // 10) AS race FROM range(90) n(i)"

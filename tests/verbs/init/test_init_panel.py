@@ -43,6 +43,7 @@ def test_a_panel_by_its_rows(name: str) -> None:
     assert "at least 5 persons look alike" in text
 
 
+@pytest.mark.slow
 def test_a_spec_of_it_counts_persons() -> None:
     """Eight rows of a person are one: the whole path from init to a verdict by persons."""
     with duckdb.connect() as connection:
@@ -178,6 +179,7 @@ def test_who_has_several_rows_by_a_direct_identifier() -> None:
     assert unit == "contact"
 
 
+@pytest.mark.slow
 def test_a_large_panel_costs_as_many_statements_as_a_small_one() -> None:
     def cost(persons: int) -> tuple[int, int, int]:
         with duckdb.connect() as connection:

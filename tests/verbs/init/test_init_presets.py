@@ -235,6 +235,7 @@ def test_a_number_is_no_zip_code(connection: duckdb.DuckDBPyConnection) -> None:
     assert "leading zeros" in text
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("table", "problem"),
@@ -250,6 +251,7 @@ def test_tables_that_are_none_of_populations(connection: duckdb.DuckDBPyConnecti
         drafted(kanon_sql.connect(connection), **SAFE)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "roles", [{"keep": ["birth_date"]}, {"sensitive": ["admission_date"]}, {"quasi_identifiers": ["age", "city"]}]
@@ -368,6 +370,7 @@ def test_the_three_questions_of_wp216(connection: duckdb.DuckDBPyConnection) -> 
     assert kanon_sql.plan(engine, Spec.parse(closer)).passed, "the line that the comment proposes"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_reads_no_value(preset: str, connection: duckdb.DuckDBPyConnection) -> None:

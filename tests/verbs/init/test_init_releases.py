@@ -115,6 +115,7 @@ def test_labels_of_their_own_where_many_are_alone(
     assert Spec.parse(text).recoding.method == method
 
 
+@pytest.mark.slow
 def test_combinations_that_nobody_asked_for(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE TABLE staff AS {SHAPES['staff']}")
     engine = kanon_sql.connect(connection)

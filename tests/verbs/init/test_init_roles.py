@@ -311,6 +311,7 @@ def test_a_preset_is_followed_whatever_is_answered(directory: Path) -> None:
     assert "ema-0070 asks for at least 12, got 5" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
 def test_who_leaves_gets_no_spec(directory: Path, key: str) -> None:
@@ -327,6 +328,7 @@ def test_no_terminal(directory: Path) -> None:
     assert "--quasi-identifiers" in message
 
 
+@pytest.mark.slow
 def test_no_value_is_asked_about(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute("CREATE TABLE panel AS SELECT 'Zanzibar' AS city, i % 9 AS age FROM range(99) n(i)")

@@ -46,6 +46,7 @@ def test_these_are_what_python_takes_them_for() -> None:
     assert not any(map(is_number, NO_NUMBERS))
 
 
+@pytest.mark.slow
 def test_a_date_with_a_few_faults_is_said_to_be_one_and_keeps_its_month(database: Database) -> None:
     database.table("t", {"born": "VARCHAR", "ward": "VARCHAR"}, [(x, f"w{n % 3}") for n, x in enumerate(BORN)])
     text, meter = metered(database.engine, "t", largest_combination=0)

@@ -105,6 +105,7 @@ def people(rows: int) -> Rows:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(5)
 def test_every_engine_warns_of_the_same(subject: Subject, engine: Engine) -> None:
@@ -319,6 +320,7 @@ def test_a_telling_column_is_named(database: Database, distinct: int, rows: int,
         assert the(result, "nearly_unique_kept").figures["values"] == distinct
 
 
+@pytest.mark.slow
 def test_five_percent_of_rows_alone_are_enough(database: Database) -> None:
     """Of 400 rows in one class, 20 have a value of their own and the others one in common: 5 %. With 19, no more."""
     for alone, warned in ((20, True), (19, False)):

@@ -199,6 +199,7 @@ def test_a_sensitive_attribute_is_looked_at_too(database: Database) -> None:
     assert list(the(result, "kept_reveals_quasi_identifier").columns) == ["icd", "sex"]
 
 
+@pytest.mark.slow
 def test_what_other_labels_reveal_is_no_columns_fault(database: Database) -> None:
     """Widowed people are old and have dementia: by their ages, which are released, one knows as much."""
     draw = random.Random(2)
@@ -233,6 +234,7 @@ def test_a_few_values_that_reveal_it_are_a_warning(database: Database) -> None:
     assert not kanon_sql.anonymize(database.engine, spec(**made), fail_on_warning=True).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [5, 40, 200, 399, 10**9])
 @pytest.mark.sampled(3)
 def test_chance_is_no_reason_to_warn(database: Database, values: int) -> None:
@@ -352,6 +354,7 @@ def test_persons_with_two_spellings_are_counted_twice(database: Database) -> Non
     assert codes(kanon_sql.anonymize(database.engine, allowed)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "declared", "keys", "persons"),
     [
@@ -422,6 +425,7 @@ def test_a_table_that_holds_identifiers_or_more_than_the_spec_names(database: Da
         assert code not in codes(kanon_sql.check(database.engine, allowed, "people"))
 
 
+@pytest.mark.slow
 def test_what_anonymize_writes_has_no_column_that_the_spec_does_not_name(database: Database) -> None:
     rows = [(i, 20 + i % 40, i % 7) for i in range(200)]
     database.table("people", {"name": "INTEGER", "age": "INTEGER", "ward": "INTEGER"}, rows)
@@ -448,6 +452,7 @@ BY_CHARACTERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.campaign_on("spark")
 def test_ranges_of_numbers_that_are_text_are_named(subject: Subject, engine: Engine) -> None:
     names = [f"q{place}" for place, _ in enumerate(BY_CHARACTERS)]

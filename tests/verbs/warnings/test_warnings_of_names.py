@@ -30,6 +30,7 @@ def test_names_that_point_at_a_person(name: str, expected: bool) -> None:
     assert seems_an_identifier(name) == expected
 
 
+@pytest.mark.slow
 def test_kept_names_are_said_by_all_verbs(database: Database, tmp_path: Path) -> None:
     named(database)
     made = {"quasi_identifiers": {"age": None}, "keep": ["name", "nhs_number", "amount"], "privacy": k_of(3)}
@@ -47,6 +48,7 @@ def test_kept_names_are_said_by_all_verbs(database: Database, tmp_path: Path) ->
     assert "named_like_identifier" not in codes(kanon_sql.anonymize(database.engine, allowed))
 
 
+@pytest.mark.slow
 def test_names_in_a_perturbed_release(database: Database) -> None:
     named(database)
     given: dict[str, Any] = {

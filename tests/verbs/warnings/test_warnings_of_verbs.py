@@ -81,6 +81,7 @@ def released_by(request: pytest.FixtureRequest, database: Database, verb: str, p
 VERBS = ["table", "file", "view", "apply", "refresh", "dbt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.sampled(3)
 def test_every_verb_that_releases_rows_warns(
@@ -95,6 +96,7 @@ def test_every_verb_that_releases_rows_warns(
     assert {(item.code, tuple(item.columns)) for item in result.warnings} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.sampled(3)
 def test_a_column_that_tells_a_quasi_identifier_fails_every_verb_unless_accepted(
@@ -113,6 +115,7 @@ def test_a_column_that_tells_a_quasi_identifier_fails_every_verb_unless_accepted
         assert count == 600, "as it was"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["visits", "told", "file"])
 def test_a_table_that_is_checked_warns_of_what_it_shows_itself(database: Database, tmp_path: Path, table: str) -> None:
     """Labels alone do not say which values a column tells; the rest stands in the table."""
@@ -156,6 +159,7 @@ def test_no_value_is_in_a_message(database: Database) -> None:
     assert "77441" not in said
 
 
+@pytest.mark.slow
 def test_the_command_line_fails_on_it(tmp_path: Path) -> None:
     import duckdb
 
