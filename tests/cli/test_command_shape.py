@@ -14,7 +14,7 @@ from kanon_sql.cli.renamed_options import OPTIONS
 from kanon_sql.cli.renamed_options import VERBS as MOVED
 from tests.support.command_line import COMMAND, GROUPS, VERBS, command_of, refused, run
 
-MOST_OPTIONS = 14
+MOST_OPTIONS = 16
 MOST_VERBS, MOST_GROUPS = 13, 4
 
 WITHOUT_SPEC = {"demo", "init", "clean", "report", "release ledger", "pipeline schema"}
@@ -28,7 +28,7 @@ LISTS = {
     ("hierarchy", "--attribute"), ("hierarchy", "--values"), ("plan", "--show"), ("anonymize", "--show"),
     ("audit", "--on"), ("audit", "--earlier"), ("audit", "--attack"), ("risk", "--columns"), ("compare", "--k"),
     ("compare", "--recoding"), ("compare", "--columns"), ("init", "--quasi-identifiers"), ("init", "--sensitive"),
-    ("init", "--identifiers"), ("release evidence", "--on"), ("release evidence", "--earlier"),
+    ("init", "--identifiers"), ("init", "--tables"), ("release evidence", "--on"), ("release evidence", "--earlier"),
     ("release evidence", "--attack"), ("parties plan", "--database"), ("parties anonymize", "--database"),
     ("pipeline render", "--node"),
 }  # fmt: skip

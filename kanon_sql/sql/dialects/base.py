@@ -92,6 +92,9 @@ class Dialect(ABC):
         guard_obstacle: why there is none.
         schemas: the query of the databases and their schemas that a table's name may begin with; None where it was not
             tried.
+        key_catalog: the query of all primary and foreign keys, a row for each column: ``p`` or ``f``, schema, table,
+            constraint, column, the schema, table and column that it refers to, and its position. None where it was not
+            tried.
         sorts_prefixes: a setting of a reader's session says how many bytes of a text are sorted by, in windows too.
         guard_session: a condition on settings of a reader's session by which texts of numbers and times would be
             others than when the view was made: an error says which to set. None where a view is not changed by them.
@@ -121,6 +124,7 @@ class Dialect(ABC):
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"
     sorts_prefixes: ClassVar[bool] = False
     schemas: ClassVar[str | None] = None
+    key_catalog: ClassVar[str | None] = None
     guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
     of_session: ClassVar[re.Pattern[str] | None] = None

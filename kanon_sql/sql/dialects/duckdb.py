@@ -31,6 +31,12 @@ class DuckDB(Dialect):
     numbers_classes = True
     reads_columns = True
     schemas = "SELECT database_name, schema_name FROM system.main.duckdb_schemas()"
+    key_catalog = (
+        "SELECT CASE constraint_type WHEN 'PRIMARY KEY' THEN 'p' ELSE 'f' END, schema_name, table_name, "
+        "constraint_index, UNNEST(constraint_column_names), schema_name, referenced_table, "
+        "UNNEST(referenced_column_names), UNNEST(RANGE(LEN(constraint_column_names))) "
+        "FROM system.main.duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"
+    )
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
     guard = ("CREATE VIEW", "AS", "")
     has_rights = False

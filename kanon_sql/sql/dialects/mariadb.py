@@ -40,6 +40,12 @@ class MariaDB(Dialect):
     selects_values = False
     reads_rows = True
     stores_types = False  # a text that was grouped exactly has another collation than its column
+    key_catalog = (
+        "SELECT CASE WHEN REFERENCED_TABLE_NAME IS NULL THEN 'p' ELSE 'f' END, TABLE_SCHEMA, TABLE_NAME, "
+        "CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, "
+        "ORDINAL_POSITION FROM information_schema.KEY_COLUMN_USAGE "
+        "WHERE CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL"
+    )
     keyed = (
         "SHA2(CONCAT(UNHEX('{outer}'), "
         "UNHEX(SHA2(CONCAT(UNHEX('{inner}'), CAST(CONVERT({text} USING utf8mb4) AS BINARY)), 256))), 256)"

@@ -29,6 +29,22 @@ class Postgres(Dialect):
     schemas = (
         "SELECT pg_catalog.current_database()::pg_catalog.text, nspname::pg_catalog.text FROM pg_catalog.pg_namespace"
     )
+    key_catalog = (
+        "SELECT con.contype::pg_catalog.text, own_schema.nspname::pg_catalog.text, own.relname::pg_catalog.text, "
+        "con.oid::pg_catalog.text, own_column.attname::pg_catalog.text, other_schema.nspname::pg_catalog.text, "
+        "other.relname::pg_catalog.text, other_column.attname::pg_catalog.text, place.number "
+        "FROM pg_catalog.pg_constraint AS con "
+        "CROSS JOIN LATERAL pg_catalog.unnest(con.conkey) WITH ORDINALITY AS place (attnum, number) "
+        "JOIN pg_catalog.pg_class AS own ON own.oid = con.conrelid "
+        "JOIN pg_catalog.pg_namespace AS own_schema ON own_schema.oid = own.relnamespace "
+        "JOIN pg_catalog.pg_attribute AS own_column "
+        "ON own_column.attrelid = con.conrelid AND own_column.attnum = place.attnum "
+        "LEFT JOIN pg_catalog.pg_class AS other ON other.oid = con.confrelid "
+        "LEFT JOIN pg_catalog.pg_namespace AS other_schema ON other_schema.oid = other.relnamespace "
+        "LEFT JOIN pg_catalog.pg_attribute AS other_column "
+        "ON other_column.attrelid = con.confrelid AND other_column.attnum = con.confkey[place.number] "
+        "WHERE con.contype IN ('p', 'f')"
+    )
     keyed = (
         "ENCODE(SHA256(DECODE('{outer}', 'hex') "
         "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"

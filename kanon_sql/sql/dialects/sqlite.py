@@ -38,6 +38,13 @@ class SQLite(Dialect):
     orders_sets = True  # it groups by sorting, which takes two thirds of the time where codes are nearly in order
     stores_types = False  # only what is selected from the column itself has its declared type
     schemas = "SELECT name, name FROM pragma_database_list"
+    key_catalog = (
+        "SELECT 'p', 'main', own.name, 'p', info.name, NULL, NULL, NULL, info.pk "
+        "FROM sqlite_master AS own JOIN pragma_table_info(own.name) AS info "
+        "WHERE own.type = 'table' AND info.pk > 0 UNION ALL "
+        "SELECT 'f', 'main', own.name, refers.id, refers.\"from\", 'main', refers.\"table\", refers.\"to\", refers.seq "
+        "FROM sqlite_master AS own JOIN pragma_foreign_key_list(own.name) AS refers WHERE own.type = 'table'"
+    )
     keyed = "LOWER(HEX(kanon_keyed(x'{key}', CAST({text} AS BLOB), 'sha256')))"
     # LIMIT keeps the order and the conditions of a reader where they belong.
     guard = ("CREATE VIEW", "AS", "LIMIT -1")

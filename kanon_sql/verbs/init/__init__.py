@@ -8,6 +8,7 @@ from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_id
 from kanon_sql.verbs.init.panel import followed, has_enough_values
 from kanon_sql.verbs.init.presets import PRESETS
 from kanon_sql.verbs.init.suggest import Suggestion
+from kanon_sql.verbs.init.tables import init_tables
 from kanon_sql.verbs.init.user_columns import Roles, columns_named, requirements_of
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "followed",
     "has_enough_values",
     "init",
+    "init_tables",
     "is_person_key",
     "names_a_group",
     "requirements_of",

@@ -35,7 +35,7 @@ from kanon_sql.verbs.init.suggest import (
 from kanon_sql.verbs.init.text import Draft, K, as_yaml, lines_of
 from kanon_sql.verbs.init.user_columns import Roles, resolved, unit_of, with_roles
 
-__all__ = ["Answers", "Ask", "init"]
+__all__ = ["Answers", "Ask", "init", "usable_columns"]
 
 _ALIAS = "kanon_source"
 
@@ -129,7 +129,7 @@ def init(
         shown = table if source.file is not None else format_table_name(source.table or ())
         relation = engine.relation(table=source.table, query=None, file=source.file, csv=source.csv)
         with open_workspace(engine, relation, report) as workspace:
-            columns, unusable = _usable(engine.columns(relation))
+            columns, unusable = usable_columns(engine.columns(relation))
             names = [column.name for column in columns]
             roles = resolved(roles, shown, names)
             areas = None if population is None else large_areas(engine, workspace, population)
@@ -196,7 +196,7 @@ def _source(engine: Engine, table: str, csv: Mapping[str, str] | None) -> Source
     raise SpecError(no_such_table(engine, parts, or_file=True))
 
 
-def _usable(columns: Sequence[Column]) -> tuple[list[Column], int]:
+def usable_columns(columns: Sequence[Column]) -> tuple[list[Column], int]:
     """The columns whose names a spec can hold and whose values can be compared, and how many others there are."""
     seen: set[str] = set()
     found = []
