@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.relational import RelationalResult, anonymize_tables, check_tables, plan_tables
+    from kanon_sql.verbs.relational_audit import RelationalAudit, audit_tables
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import AppliedRelease, Check, Plan, RefreshedRelease, Release, Result
     from kanon_sql.verbs.risk import risk
@@ -55,6 +56,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "RefreshedRelease",
+    "RelationalAudit",
     "RelationalResult",
     "RelationalSpec",
     "Release",
@@ -73,6 +75,7 @@ __all__ = [
     "anonymize_tables",
     "apply",
     "audit",
+    "audit_tables",
     "certify",
     "check",
     "check_tables",
@@ -114,6 +117,7 @@ _HOME = {
     "Plan": "verbs.result",
     "RefreshedRelease": "verbs.result",
     "Release": "verbs.result",
+    **dict.fromkeys(("RelationalAudit", "audit_tables"), "verbs.relational_audit"),
     **dict.fromkeys(("RelationalResult", "anonymize_tables", "check_tables", "plan_tables"), "verbs.relational"),
     "RelationalSpec": "spec",
     "Republication": "disclosure.invariance",

@@ -95,7 +95,7 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
 
     Args:
         run: the session.
-        verb: the command: plan, anonymize or check.
+        verb: the command: plan, anonymize, check or audit.
         path: the spec, or a table, which is none.
         refused: options that are for one table -> whether they were given.
 
@@ -106,7 +106,7 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     if spec is None:
         return
     from kanon_sql.cli.outputs import exit_with, print_output
-    from kanon_sql.verbs import relational
+    from kanon_sql.verbs import relational, relational_audit
 
     given = [name for name, is_given in refused.items() if is_given]
     given += ["--output"] if run.report_file is not None else []
@@ -116,7 +116,8 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     if verb == "anonymize":
         need_lasting(run.database)
     engine = run.connect(read_only=verb != "anonymize")
-    result = getattr(relational, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
+    verbs = relational_audit if verb == "audit" else relational
+    result = getattr(verbs, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, result)
     exit_with(result.passed)

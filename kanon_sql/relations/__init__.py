@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kanon_sql.relations.choice import chosen_classes
 from kanon_sql.relations.classes import node_dict
+from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
@@ -27,6 +28,7 @@ from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_l
 
 __all__ = [
     "Examined",
+    "Exposed",
     "Member",
     "Placed",
     "ReleasedTable",
@@ -40,6 +42,7 @@ __all__ = [
     "climbed",
     "constant_states",
     "examined",
+    "exposure",
     "identifying",
     "members",
     "node_dict",

@@ -28,7 +28,17 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation, Sql
 
-__all__ = ["Examined", "ReleasedTable", "Shared", "examined", "identifying", "released_keys", "written_tables"]
+__all__ = [
+    "Examined",
+    "ReadRelease",
+    "ReleasedTable",
+    "Shared",
+    "examined",
+    "identifying",
+    "read_release",
+    "released_keys",
+    "written_tables",
+]
 
 _OWN = "own"
 
@@ -209,6 +219,55 @@ def examined(
         VerificationError: keys are not unique, or rows refer to no row.
         UnsupportedError: this engine could not compare some values exactly.
     """
+    read = read_release(workspace, tables, spec)
+    counts = workspace.row("relations/fewest_in_class", persons=read.persons)
+    counted = _Counted(workspace, spec, read.persons, read.items, _holders(workspace, tables, read.joined))
+    root = tables[PERSON]
+    return Examined(
+        persons=int(counts[0]),
+        classes=int(counts[1]),
+        fewest=None if counts[2] is None else int(counts[2]),
+        rows=read.rows,
+        shared=[
+            *(counted.of(item) for item in spec.requirements if isinstance(item, KmAnonymity | Coherence)),
+            *_classes(workspace, root, read.types[PERSON], spec, references),
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class ReadRelease:
+    """Released tables, read by their own keys and labels.
+
+    Attributes:
+        persons: numbered, with their classes.
+        items: of all persons; None without other tables.
+        joined: table -> its rows, with whose they are, and with the labels of the rows above them.
+        widths: table -> how many labels say what a row is.
+        rows: table -> its rows.
+        types: table -> its columns.
+    """
+
+    persons: Relation
+    items: Relation | None
+    joined: Mapping[str, Relation]
+    widths: Mapping[str, int]
+    rows: Mapping[str, int]
+    types: Mapping[str, Mapping[str, Column]]
+
+
+def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec: RelationalSpec) -> ReadRelease:
+    """Read released tables by nothing but their keys and labels.
+
+    Args:
+        workspace: where; its names must be free.
+        tables: the released tables, each after its parent.
+        spec: says which numbers of rows are known.
+
+    Raises:
+        VerificationError: keys are not unique, or rows refer to no row.
+        UnsupportedError: this engine could not compare some values exactly.
+    """
     types = {name: workspace.columns(item.table) for name, item in tables.items()}
     for name, item in tables.items():
         _refuse_inexact(workspace, item, types[name])
@@ -245,24 +304,13 @@ def examined(
         )
         numbered = counted_root
         parents, widths = _joined(workspace.apart("counted_"), tables, types, numbered)
-    counts = workspace.row("relations/fewest_in_class", persons=numbered)
-    rows, items = {PERSON: int(counts[0])}, []
+    (there,) = workspace.row("release/count", table=numbered, mark=None, unit=None)
+    rows, items = {PERSON: int(there)}, []
     for number, (name, item) in enumerate(tables.items()):
         if item.above is not None:
             rows[name] = _refuse_lost(workspace, item, parents[name])
             items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
-    together = _together(workspace, items)
-    counted = _Counted(workspace, spec, numbered, together, _holders(workspace, tables, parents))
-    return Examined(
-        persons=int(counts[0]),
-        classes=int(counts[1]),
-        fewest=None if counts[2] is None else int(counts[2]),
-        rows=rows,
-        shared=[
-            *(counted.of(item) for item in spec.requirements if isinstance(item, KmAnonymity | Coherence)),
-            *_classes(workspace, root, types[PERSON], spec, references),
-        ],
-    )
+    return ReadRelease(numbered, _together(workspace, items), parents, widths, rows, types)
 
 
 def _joined(

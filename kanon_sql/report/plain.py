@@ -31,6 +31,7 @@ _TEXTS = {
     "Perturbation": "perturbation.perturbation_text",
     "Plan": "text.result_text",
     "RefreshedRelease": "text.result_text",
+    "RelationalAudit": "relations.audit_text",
     "RelationalResult": "relations.relational_text",
     "RelationalSpec": "spec.spec_text",
     "Release": "text.result_text",

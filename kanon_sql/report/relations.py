@@ -13,8 +13,9 @@ from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.relational import RelationalResult
+    from kanon_sql.verbs.relational_audit import RelationalAudit
 
-__all__ = ["relational_text"]
+__all__ = ["audit_text", "relational_text"]
 
 
 def relational_text(result: RelationalResult) -> RenderableType:
@@ -77,3 +78,20 @@ def _requirements(result: RelationalResult) -> RenderableType:
 
 def _share(value: float) -> str:
     return f"{100 * value:.1f} %"
+
+
+def audit_text(result: RelationalAudit) -> RenderableType:
+    """The verdict, and who could be found by how many items, in the joined tables and in each alone."""
+    parts: list[RenderableType] = [verdict(result.passed, result.message)]
+    joined = columns([("items known", False), ("unique", True), (f"below {result.k}", True), ("only joined", True)])
+    for known, item in result.together.items():
+        joined.add_row(known, number(item["unique"]), number(item["few"]), number(result.only_joined[known]))
+    parts += section("Persons who could be found in the joined tables", joined)
+    alone = columns([("table alone", False), *((f"{known}: unique", True) for known in result.together)])
+    for name, items in result.alone.items():
+        alone.add_row(Text(shown(name)), *(number(item["unique"]) for item in items.values()))
+    parts += section("Persons who are unique in one table", alone)
+    if result.notes:
+        parts += section("Notes", plain_notes(result.notes))
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
+    return Group(*parts)

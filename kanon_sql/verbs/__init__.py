@@ -26,6 +26,7 @@ __all__ = [
     "plan",
     "refresh",
     "relational",
+    "relational_audit",
     "render",
     "result",
     "risk",

@@ -64,7 +64,15 @@ from kanon_sql.verbs.run import Run, running
 from kanon_sql.verbs.warnings import failed_by, heeded
 from kanon_sql.version import __version__
 
-__all__ = ["RelationalResult", "ReleasedColumn", "TableResult", "anonymize_tables", "check_tables", "plan_tables"]
+__all__ = [
+    "RelationalResult",
+    "ReleasedColumn",
+    "TableResult",
+    "anonymize_tables",
+    "check_tables",
+    "plan_tables",
+    "released_tables",
+]
 
 Verb = Literal["plan", "anonymize", "check"]
 
@@ -657,7 +665,7 @@ def check_tables(
     with running(engine, timeout, judges=judged) as run:
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
-            stands, others = _as_released(workspace, spec)
+            stands, others = released_tables(workspace, spec)
             seen = examined(workspace, stands, spec, source_references(workspace, spec))
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
@@ -707,7 +715,7 @@ def _violations(item: Shared) -> str:
     return f"{item.rare:,} classes violate it"
 
 
-def _as_released(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:
+def released_tables(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:
     """The tables as they stand under the names of the release, and a note on columns that the spec does not name."""
     found, others = {}, []
     for name in (PERSON, *spec.below):

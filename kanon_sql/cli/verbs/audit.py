@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import one_of
-from kanon_sql.cli.inputs import load_spec
+from kanon_sql.cli.inputs import load_spec, run_if_several
 from kanon_sql.cli.options import External, On, OtherReleases, SpecFile, listed
 from kanon_sql.cli.outputs import exit_with, print_output, write_report
 from kanon_sql.cli.program import verb
@@ -80,6 +80,16 @@ def audit(
     """
     from kanon_sql.verbs.audit import audit as run_audit
 
+    one_table = {
+        "--table": table is not None,
+        "--external": external is not None,
+        "--on": bool(on),
+        "--earlier": bool(earlier),
+        "--attack": bool(attack),
+        "--rows": rows,
+        "--reveal": bool(reveal),
+    }
+    run_if_several(run, "audit", str(spec_file), one_table)
     spec = load_spec(spec_file)
     engine = run.connect(read_only=True)
     result = run_audit(
