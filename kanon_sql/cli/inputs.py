@@ -105,11 +105,10 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     spec = _of_several(path)
     if spec is None:
         return
-    from kanon_sql.cli.outputs import exit_with, print_output
+    from kanon_sql.cli.outputs import exit_with, print_output, write_report
     from kanon_sql.verbs import relational, relational_audit
 
     given = [name for name, is_given in refused.items() if is_given]
-    given += ["--output"] if run.report_file is not None else []
     given += [f"--set {key}" for key in run.own]
     if given:
         raise SpecError(f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out")
@@ -120,6 +119,10 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     result = getattr(verbs, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, result)
+    if run.report_file is not None:
+        from kanon_sql.report.related_page import audit_report, relational_report
+
+        write_report(run, audit_report(result) if verb == "audit" else relational_report(result))
     exit_with(result.passed)
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "pipelines",
     "plain",
     "positions",
+    "related_page",
     "risk",
     "run",
     "tables",

@@ -98,6 +98,7 @@ class TableResult(TypedDict):
         sampled_out: those that ``most_rows`` left out, by random choice.
         loss: the mean loss of its columns; a row that is left out loses all.
         columns: its quasi-identifiers.
+        above: the table that its rows belong to; None for that of persons.
         published: the released table; None where nothing was published.
     """
 
@@ -106,6 +107,7 @@ class TableResult(TypedDict):
     sampled_out: Count
     loss: Share
     columns: Mapping[str, ReleasedColumn]
+    above: str | None
     published: str | None
 
 
@@ -495,6 +497,7 @@ def _tables(spec: RelationalSpec, counted: Mapping[str, TableOutcome], *, publis
                 }
                 for column, loss in item.losses.items()
             },
+            "above": None if name == PERSON else spec.below[name].above,
             "published": ".".join(spec.released(name)) if published else None,
         }
         for name, item in counted.items()
@@ -684,6 +687,7 @@ def check_tables(
                     "sampled_out": 0,
                     "loss": 0.0,
                     "columns": {},
+                    "above": None if name == PERSON else spec.below[name].above,
                     "published": ".".join(judged[number]),
                 }
                 for number, (name, rows) in enumerate(seen.rows.items())

@@ -1,0 +1,153 @@
+"""Several tables as an HTML page: a picture of the tables and what each lost, then every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section
+from kanon_sql.report.html.page import sections_page
+from kanon_sql.report.json import to_json
+from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
+from kanon_sql.report.words import number, percent
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.relational import RelationalResult, TableResult
+    from kanon_sql.verbs.relational_audit import RelationalAudit
+
+__all__ = ["audit_report", "relational_report"]
+
+_ROW, _INDENT, _BAR = 62, 18, 12
+
+
+def relational_report(result: RelationalResult) -> str:
+    """The HTML page of a plan, a release or a check of several tables. It holds counts and names, and no value."""
+    sections = [Section("Tables", list(_tables(result)))]
+    columns = [
+        [f"{name}.{column}", _share(found["loss"]), _levels(found["levels"])]
+        for name, item in result.tables.items()
+        for column, found in item["columns"].items()
+    ]
+    if columns:
+        sections.append(Section("Columns", [Cells(["column", "mean loss#", "rows on levels 0, 1, ..."], columns)]))
+    if result.requirements:
+        asked = [
+            [item["requirement"], "holds" if item["holds"] else "does not hold", number(item["rare"])]
+            for item in result.requirements
+        ]
+        sections.append(Section("Requirements", [Cells(["requirement", "verdict", "violations#"], asked)]))
+    sections += _words("Warnings", [item.message for item in result.warnings])
+    sections += _words("Notes", result.notes)
+    tiles = [("persons released", number(result.persons - result.left_out), f"of {number(result.persons)}")]
+    if result.fewest is not None:
+        tiles.append(("smallest class", number(result.fewest), f"persons, in {number(result.classes)} classes"))
+    return sections_page(
+        to_json(result.to_dict()),
+        f"{result.verb} of {len(result.tables)} tables",
+        result.passed,
+        "The requirements hold" if result.passed else "Nothing may be published",
+        result.message,
+        tiles,
+        sections,
+        "",
+    )
+
+
+def audit_report(result: RelationalAudit) -> str:
+    """The HTML page of an audit of several tables. It holds counts and names, and no value."""
+    joined = [
+        [known, number(item["unique"]), number(item["few"]), number(result.only_joined[known])]
+        for known, item in result.together.items()
+    ]
+    alone = [[name, *(number(item["unique"]) for item in items.values())] for name, items in result.alone.items()]
+    heads = ["items known", "unique#", f"below {result.k}#", "unique only when joined#"]
+    sections = [
+        Section("Persons who could be found in the joined tables", [Cells(heads, joined)]),
+        Section("Persons who are unique in one table", [Cells(["table", *(f"{m}#" for m in result.together)], alone)]),
+        *_words("Notes", result.notes),
+    ]
+    return sections_page(
+        to_json(result.to_dict()),
+        f"audit of {len(result.alone)} tables",
+        result.passed,
+        "Persons are as protected as the spec asks" if result.passed else "Persons could be found",
+        result.message,
+        [("persons", number(result.persons), "")],
+        sections,
+        "",
+    )
+
+
+def _words(title: str, texts: object) -> list[Section]:
+    found = [Prose(str(text)) for text in texts] if isinstance(texts, list | tuple) else []
+    return [Section(title, found)] if found else []
+
+
+def _tables(result: RelationalResult) -> Iterator[Block]:
+    if result.tables:
+        yield Figure(_picture(result))
+    pairs = [("persons left out", number(result.left_out))]
+    yield Facts(pairs if result.recoding is None else [("recoding", result.recoding), *pairs])
+
+
+def _picture(result: RelationalResult) -> Picture:
+    """Each table below the one that its rows belong to, with the share of its rows and of their detail that is left."""
+    tables, canvas = result.tables, Canvas()
+    lost = result.recoding is not None  # of tables that were only checked it is not known
+    detail = [("source", "detail kept"), ("track", "lost")] if lost else []
+    canvas.legend(12, [("release", "rows released"), *detail])
+    depths: dict[str, int] = {}
+    places: dict[str, float] = {}
+    y = 40.0
+    for name, item in _by_depth(tables, None, 0):
+        depths[name], places[name] = item, y
+        _table(canvas, name, tables[name], _INDENT * item, y, lost=lost)
+        above = tables[name]["above"]
+        if above is not None:
+            x = _INDENT * depths[above] + 5
+            canvas.line("axis", x, places[above] + 36, x, y - 4)
+            canvas.line("axis", x, y - 4, _INDENT * item, y - 4)
+        y += _ROW
+    rows = [
+        [name, item["above"] or "", number(item["rows"]), number(item["released"]), _share(item["loss"])]
+        for name, item in tables.items()
+    ]
+    kept = ", ".join(f"{name}: {percent(item['released'], item['rows'])}" for name, item in tables.items())
+    heads = ["table", "below", "rows#", "released#", "mean loss#"]
+    words = f"{len(tables)} tables, each below the one that its rows belong to. Rows released: {kept}."
+    return Picture("tables", "The tables, and what each lost", words, (WIDTH, round(y)), canvas.marks, heads, rows)
+
+
+def _by_depth(tables: object, above: str | None, depth: int) -> Iterator[tuple[str, int]]:
+    """Each table after the one above it, with how many are above."""
+    assert isinstance(tables, dict)
+    for name, item in tables.items():
+        if item["above"] == above:
+            yield name, depth
+            yield from _by_depth(tables, name, depth + 1)
+
+
+def _table(canvas: Canvas, name: str, item: TableResult, x: float, y: float, *, lost: bool) -> None:
+    rows, released = item["rows"], item["released"]
+    words = f"{number(rows)} rows"
+    bars = [("release", float(released))]
+    if lost:
+        words = f"{percent(released, rows)} of {number(rows)} rows, mean loss {_share(item['loss'])}"
+        bars.append(("source", rows * (1 - item["loss"])))
+    canvas.text("strong", x, y, clipped(name, WIDTH / 3))
+    canvas.text("small", WIDTH, y, words, "end")
+    scale = Scale(0, max(1, rows), 0, WIDTH - x)
+    for place, (kind, share) in enumerate(bars):
+        top = y + 8 + place * (_BAR + 2)
+        canvas.rect("track", x, top, WIDTH - x, _BAR)
+        canvas.rect(kind, x, top, scale(share), _BAR, words)
+
+
+def _levels(levels: object) -> str:
+    assert isinstance(levels, dict)
+    highest = max((int(level) for level in levels), default=0)
+    return " / ".join(number(levels.get(str(level), 0)) for level in range(highest + 1))
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
