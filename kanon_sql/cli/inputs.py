@@ -35,6 +35,7 @@ __all__ = [
     "roles_from_options",
     "run_if_several",
     "spec_from_options",
+    "spec_of_several",
 ]
 
 MEMORY = ":memory:"
@@ -102,7 +103,7 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     Raises:
         SpecError: the spec is wrong, such an option was given, or a release would be lost.
     """
-    spec = _of_several(path)
+    spec = spec_of_several(path)
     if spec is None:
         return
     from kanon_sql.cli.outputs import exit_with, print_output, write_report
@@ -126,7 +127,7 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     exit_with(result.passed)
 
 
-def _of_several(path: str) -> RelationalSpec | None:
+def spec_of_several(path: str) -> RelationalSpec | None:
     """The spec of several tables in a file; None where it is of another kind, or no spec."""
     if not _names_a_spec(path):
         return None

@@ -32,6 +32,7 @@ _TEXTS = {
     "Plan": "text.result_text",
     "RefreshedRelease": "text.result_text",
     "RelationalAudit": "relations.audit_text",
+    "RelationalComparison": "relations.comparison_text",
     "RelationalResult": "relations.relational_text",
     "RelationalSpec": "spec.spec_text",
     "Release": "text.result_text",

@@ -14,8 +14,9 @@ from kanon_sql.report.words import number, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.relational import RelationalResult
     from kanon_sql.verbs.relational_audit import RelationalAudit
+    from kanon_sql.verbs.relational_comparison import RelationalComparison
 
-__all__ = ["audit_text", "relational_text"]
+__all__ = ["audit_text", "comparison_text", "relational_text"]
 
 
 def relational_text(result: RelationalResult) -> RenderableType:
@@ -95,3 +96,19 @@ def audit_text(result: RelationalAudit) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def comparison_text(result: RelationalComparison) -> RenderableType:
+    """The runs side by side: persons left out, and the mean loss of each table."""
+    names = list(dict.fromkeys(name for run in result.runs for name in run.result.tables))
+    table = columns(
+        [("spec", False), ("found", False), ("left out", True), *((f"loss {name}", True) for name in names)]
+    )
+    for run in result.runs:
+        losses = [
+            _share(run.result.tables[name]["loss"]) if run.result.passed and name in run.result.tables else ""
+            for name in names
+        ]
+        found = "yes" if run.result.passed else "no"
+        table.add_row(Text(shown(run.title)), found, number(run.result.left_out), *losses)
+    return Group(verdict(result.passed, result.message), *section("Specs", table))

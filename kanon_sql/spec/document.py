@@ -139,7 +139,7 @@ class SpecDocument(Displayed, Part):
         if isinstance(given, str) and given in KINDS:
             faults.attempt(("kind",), only_kind(cls.of_kind), given)
         if not cls.of_several and SpecDocument.is_of_several(value):
-            why = "this is a spec of several tables, which only plan, anonymize, check and audit read"
+            why = "this is a spec of several tables, which only plan, anonymize, check, audit and compare read"
             faults.add(("person",), why, at_key=True)
         faults.finish()
         return value

@@ -27,6 +27,7 @@ __all__ = [
     "refresh",
     "relational",
     "relational_audit",
+    "relational_comparison",
     "render",
     "result",
     "risk",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kanon_sql.cli.complete import paths
-from kanon_sql.cli.inputs import load_spec, need_database
+from kanon_sql.cli.inputs import load_spec, need_database, spec_of_several
 from kanon_sql.cli.options import LIMITS, CompareFormat, listed, numbers
 from kanon_sql.cli.outputs import exit_with, print_output, write_report
 from kanon_sql.cli.program import verb
@@ -14,7 +14,7 @@ from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import Spec
+    from kanon_sql.spec import RelationalSpec, Spec
 
 __all__ = ["compare"]
 
@@ -81,6 +81,11 @@ def compare(
     from kanon_sql.verbs.compare import compare as run_compare
 
     wanted, counts = _numbers("--k 2,5,10", ks), _numbers("--columns 1,2,3", columns)
+    several = {str(path): spec for path in spec_files if (spec := spec_of_several(str(path))) is not None}
+    if several:
+        _refuse_for_several(run, len(several) < len(spec_files), recodings, columns, classify)
+        _compare_several(run, several, wanted)
+        return
     specs = _named(spec_files)
     need_database(run.database)
     engine = run.connect(read_only=True)
@@ -125,3 +130,37 @@ def _named(paths: list[Path]) -> dict[str, "Spec"]:
     if len(set(shown)) < len(shown):
         raise SpecError("compare: the same spec is given twice; give different files")
     return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}
+
+
+def _refuse_for_several(
+    run: Session, mixed: bool, recodings: list[str] | None, columns: list[str] | None, classify: str | None
+) -> None:
+    """Refuse what is for specs of one table.
+
+    Raises:
+        SpecError: such an option was given, or such a spec.
+    """
+    if mixed:
+        raise SpecError("compare: specs of one table and of several tables cannot be compared; give one kind")
+    given = {
+        "--recoding": bool(recodings),
+        "--columns": bool(columns),
+        "--classify": classify is not None,
+        "--format markdown": run.format == "markdown",
+        "--output": run.report_file is not None,
+        **{f"--set {key}": True for key in run.own},
+    }
+    if named := [name for name, is_given in given.items() if is_given]:
+        raise SpecError(f"{', '.join(named)}: compare does not take this for specs of several tables; leave it out")
+
+
+def _compare_several(run: Session, specs: "dict[str, RelationalSpec]", ks: list[int]) -> None:
+    """Compare specs of several tables."""
+    from kanon_sql.verbs.relational_comparison import compare_tables
+
+    need_database(run.database)
+    engine = run.connect(read_only=True)
+    found = compare_tables(engine, specs, ks, timeout=run.timeout, report=run.report)
+    run.close()
+    print_output(run, found)
+    exit_with(found.passed)
