@@ -15,18 +15,18 @@ __all__ = ["SECTIONS", "markdown", "objects"]
 
 SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec", "RelationalSpec"],
-    "Verbs": [
+    "Functions": [
         "plan", "anonymize", "apply", "refresh", "check", "audit", "risk", "certify",
         "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
-        "plan_tables", "anonymize_tables", "check_tables",
+        "plan_tables", "anonymize_tables", "check_tables", "audit_tables",
     ],
     "Options": ["Roles", "Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
         "Result", "Plan", "Release", "AppliedRelease", "RefreshedRelease", "Check",
         "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
-        "Perturbation", "PartiesResult", "RelationalResult",
+        "Perturbation", "PartiesResult", "RelationalResult", "RelationalAudit",
     ],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
