@@ -2,14 +2,15 @@
 
 Every table is read once, its rows numbered and their labels coded, so that all that follows joins whole numbers. Either
 one level is found for each column of all tables, with persons left out (``full_domain``), or events are generalized
-within classes of persons, row by row (``local``). What is written has new keys, and is examined by these and its labels
-alone, with statements of its own.
+within classes of persons (``local``): row by row for one known item, by a cut for each class for more. What is written
+has new keys, and is examined by these and its labels alone, with statements of its own.
 """
 
 from __future__ import annotations
 
 from kanon_sql.relations.choice import chosen_classes
-from kanon_sql.relations.classes import node_dict
+from kanon_sql.relations.classes import PersonClasses, node_dict
+from kanon_sql.relations.cuts import Cuts, thinned
 from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.local import climbed, without_lost_rows
@@ -27,9 +28,11 @@ from kanon_sql.relations.release import (
 from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_label, source_references
 
 __all__ = [
+    "Cuts",
     "Examined",
     "Exposed",
     "Member",
+    "PersonClasses",
     "Placed",
     "ReleasedTable",
     "Sensitive",
@@ -50,6 +53,7 @@ __all__ = [
     "released_keys",
     "requirement_label",
     "source_references",
+    "thinned",
     "without_lost_rows",
     "written_tables",
 ]

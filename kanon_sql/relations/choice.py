@@ -14,6 +14,7 @@ from kanon_sql.relations.classes import (
     persons_in_classes,
     small_classes,
 )
+from kanon_sql.relations.cuts import Cuts
 from kanon_sql.relations.members import DIGITS, LabelledColumn, Member, path_of
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
@@ -23,19 +24,25 @@ __all__ = ["chosen_classes"]
 
 
 def chosen_classes(
-    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], sensitive: Sensitive
+    workspace: Workspace,
+    spec: RelationalSpec,
+    members: Mapping[str, Member],
+    sensitive: Sensitive,
+    cuts: Cuts | None = None,
 ) -> PersonClasses | None:
     """The classes of persons to generalize events in; None where too many persons are in small ones at every node.
 
-    Tried are the node that loses least of what is known of persons, and the steps from it to the top. What events would
-    lose in its classes is estimated by how many rows are rare on each step of their path; the sum over all tables
-    decides, and the first node after which it rises is the last to be tried.
+    Tried are the node that loses least of what is known of persons, and the steps from it to the top; for cuts, from
+    there down to it. What events would lose in its classes is estimated by how many rows are rare on each step of their
+    path, or by the cuts; the sum over all tables decides, and the first node after which it rises is the last to be
+    tried.
 
     Args:
         workspace: where.
         spec: what is asked for.
         members: the tables, each after its parent.
         sensitive: the sensitive values of persons, who may have to be left out of a class for them.
+        cuts: what is asked what events lose; by default that is estimated by the rows that are rare.
     """
     person = members[PERSON]
     nodes = nodes_by_loss(person.columns)
@@ -45,9 +52,13 @@ def chosen_classes(
     first = next((node for node in nodes if found.at(node) is not None), None)
     if first is None:
         return None
-    estimate = _Estimate(workspace, spec, members) if _events_matter(spec, members) else None
+    estimate: Cuts | _Estimate | None = cuts
+    if estimate is None and _events_matter(spec, members):
+        estimate = _Estimate(workspace, spec, members)
     best: tuple[float, PersonClasses] | None = None
-    for number, node in enumerate(_from(person.columns, first)):
+    steps = _from(person.columns, first)
+    # Cuts are estimated best in large classes, so these come first; in small ones all combinations are rare.
+    for number, node in enumerate(steps if cuts is None else reversed(steps)):
         classes = found.at(node)
         if classes is None:
             continue

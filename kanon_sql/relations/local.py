@@ -19,14 +19,14 @@ from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["climbed", "without_lost_rows"]
+__all__ = ["Climb", "climbed", "without_lost_rows"]
 
 ABOVE = 2.0
 """What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
 
 
 @dataclass
-class _Climb:
+class Climb:
     """Climbing under way.
 
     Attributes:
@@ -76,21 +76,19 @@ class _Climb:
     def round(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> int:
         """One step of all rows whose items are rare; returns how many these were."""
         with self.workspace.passing():
-            rare = self._rare(paths)
+            rare = self.rare(paths)
             counts = self._counts(rare)
             total = sum(number for number, _ in counts.values())
             if total:
                 self._climb(rare, {name for name, (_, gone) in counts.items() if gone})
         return total
 
-    def _rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
+    def labelled_rows(self) -> dict[str, Relation]:
+        """The rows of each table with their labels and levels, and those of the rows above them."""
         labelled: dict[str, Relation] = {}
-        rare: dict[str, Relation] = {}
-        coherent = [item for item in self.sensitive.spec.coherence if item.m and item.h < 1]
-        holders = self.sensitive.holders(self.states) if coherent else None
         for member in self.events:
             assert member.parent is not None
-            labelled[member.name] = self._made(
+            labelled[member.name] = self.made(
                 "relations/labelled",
                 "labelled",
                 coded=member.coded,
@@ -100,12 +98,21 @@ class _Climb:
                 inherited=member.inherited,
                 items=member.items(),
             )
+        return labelled
+
+    def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
+        """Per table, the rows that must not stay as they are, with the levels that they are to have."""
+        labelled = self.labelled_rows()
+        rare: dict[str, Relation] = {}
+        coherent = [item for item in self.sensitive.spec.coherence if item.m and item.h < 1]
+        holders = self.sensitive.holders(self.states) if coherent else None
+        for member in self.events:
             width = len(member.path)
-            repeated = self._made("relations/repeated", "repeated", labelled=labelled[member.name], width=width)
-            shared = self._made("relations/shared_times", "shared", repeated=repeated, width=width, k=self.k)
+            repeated = self.made("relations/repeated", "repeated", labelled=labelled[member.name], width=width)
+            shared = self.made("relations/shared_times", "shared", repeated=repeated, width=width, k=self.k)
             for asked in coherent:
                 most, of = asked.bound
-                shared = self._made(
+                shared = self.made(
                     "relations/coherent_times",
                     "coherent",
                     repeated=repeated,
@@ -115,7 +122,7 @@ class _Climb:
                     most=most,
                     of=of,
                 )
-            rare[member.name] = self._made(
+            rare[member.name] = self.made(
                 "relations/rare",
                 "rare",
                 labelled=labelled[member.name],
@@ -125,6 +132,17 @@ class _Climb:
                 path=[list(step) for step in paths[member.name]],
             )
         return rare
+
+    def finished(self) -> tuple[States, int]:
+        """The rows that stay after the last round, and how many were left out."""
+        before = self.workspace.size(list(self.states.values()))
+        paths = self.paths()
+        number = 1
+        self.workspace.report("generalizing events within classes of persons", None)
+        while self.round(paths):  # it ends: each round some row climbs, or is left out
+            number += 1
+            self.workspace.report(f"generalizing events within classes of persons: round {number}", None)
+        return self.states, before - self.workspace.size(list(self.states.values()))
 
     def _counts(self, rare: Mapping[str, Relation]) -> dict[str, tuple[int, int]]:
         names = list(rare)
@@ -146,7 +164,7 @@ class _Climb:
                 for other in self.events
                 if other.parent is not None and other.parent.name == member.name
             ]
-            raised[member.name] = self._made(
+            raised[member.name] = self.made(
                 "relations/raised",
                 "raised",
                 rare=rare[member.name],
@@ -181,14 +199,15 @@ class _Climb:
             self.workspace.drop(before)
             self.states[member.name] = state
 
-    def _made(self, template: str, what: str, **context: object) -> Relation:
+    def made(self, template: str, what: str, **context: object) -> Relation:
+        """A scratch table."""
         target = self.workspace.table(f"{what}_{self._number()}")
         self.workspace.execute(template, target=target, **context)
         return target
 
     def _lasting(self, template: str, **context: object) -> Relation:
         """A table that outlives the round."""
-        target = self._made(template, "state", **context)
+        target = self.made(template, "state", **context)
         self.workspace.keep(target)
         return target
 
@@ -233,13 +252,6 @@ def climbed(
     Returns:
         The rows that stay, and how many rows of the persons who stay were left out.
     """
-    climb = _Climb(workspace, members, classes, k, sensitive)
-    paths = climb.paths()
+    climb = Climb(workspace, members, classes, k, sensitive)
     climb.start()
-    before = workspace.size(list(climb.states.values()))
-    number = 1
-    workspace.report("generalizing events within classes of persons", None)
-    while climb.round(paths):  # it ends: each round some row climbs, or is left out
-        number += 1
-        workspace.report(f"generalizing events within classes of persons: round {number}", None)
-    return climb.states, before - workspace.size(list(climb.states.values()))
+    return climb.finished()

@@ -714,8 +714,8 @@ class RelationalSpec(SpecDocument):
         if value.method == "full_domain" and value.suppression.max_rows:
             why = "full_domain leaves out whole persons only; use max_persons, or recoding: local"
             yield Fault(("suppression", "max_rows"), why)
-        if value.recoding == "local" and not value._allows_local:
-            why = "local generalizes until single items are shared, m: 1; for more known items use full_domain"
+        if value.recoding == "local" and any(item.m == "all" for item in value.km):
+            why = "local generalizes until combinations of at most 3 items are shared; for m: all use full_domain"
             yield Fault(("recoding",), why)
         for name, child in value.tables.items():
             parent = value.parent_of(child)
@@ -783,13 +783,17 @@ class RelationalSpec(SpecDocument):
                     yield Fault(where, "there is no sensitive column; add sensitive: [diagnosis] to a table", True)
                 if item.m is None and any(other.m == "all" for other in self.km):
                     yield Fault(where, "missing 'm': km_anonymity is for m: all; write m, from 0 to 3", True)
-                if self.recoding == "local" and (item.m or 0) > 1:
-                    yield Fault(where, "local makes single items coherent, m: 1; use full_domain", True)
+                if self.recoding == "local" and self.known_items > 1 and item.m != 0:
+                    why = "local makes single items coherent, where km_anonymity is for m: 1 too; use full_domain"
+                    yield Fault(where, why, True)
             elif isinstance(item, Requirement) and item.attribute not in self.person.sensitive:
                 why = f"{quote(str(item.attribute))} is not sensitive in the table of persons, whose classes are judged"
                 yield Fault(where, f"{why}; add it there, or use coherence", True)
         if self.counted_tables and self.of_classes:
             why = "l_diversity and t_closeness are not judged in classes by known numbers of rows; use coherence"
+            yield Fault(("tables", self.counted_tables[0], "row_count"), why)
+        if self.counted_tables and self.coherence and self.method == "local":
+            why = "local leaves out persons for known numbers of rows after coherence was judged; use full_domain"
             yield Fault(("tables", self.counted_tables[0], "row_count"), why)
         if self.coherence:
             return
@@ -898,10 +902,10 @@ class RelationalSpec(SpecDocument):
     @property
     def method(self) -> Literal["local", "full_domain"]:
         """The recoding: the one that is written, or else ``local`` where at most one item is known."""
-        return self.recoding or ("local" if self._allows_local else "full_domain")
+        return self.recoding or ("local" if self._is_local else "full_domain")
 
     @property
-    def _allows_local(self) -> bool:
+    def _is_local(self) -> bool:
         return all(item.m in (0, 1) for item in self.km) and all((item.m or 0) <= 1 for item in self.coherence)
 
     @property

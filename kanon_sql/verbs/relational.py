@@ -15,8 +15,10 @@ from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, Verification
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.models import Monotonicity
 from kanon_sql.relations import (
+    Cuts,
     Examined,
     Member,
+    PersonClasses,
     Placed,
     ReleasedTable,
     Sensitive,
@@ -36,6 +38,7 @@ from kanon_sql.relations import (
     released_keys,
     requirement_label,
     source_references,
+    thinned,
     without_lost_rows,
     written_tables,
 )
@@ -401,7 +404,9 @@ def _recoded(
         return _RecodedTables(
             best.nodes, states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked
         )
-    chosen = chosen_classes(workspace, spec, found, sensitive)
+    k = max((item.k for item in spec.km if item.m != 0), default=1)
+    cuts = Cuts(workspace, found, k, spec.known_items) if len(found) > 1 and spec.known_items > 1 else None
+    chosen = chosen_classes(workspace, spec, found, sensitive, cuts)
     if chosen is None:
         return None
     sizes = _class_sizes(workspace, chosen.table)
@@ -411,8 +416,13 @@ def _recoded(
     if not lowest or not spec.known_items:
         events = constant_states(workspace, found, lowest, chosen.table)
         return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
-    k = max((item.k for item in spec.km if item.m != 0), default=1)
-    shared, rows_left_out = climbed(workspace, found, chosen, k, sensitive)
+
+    def recoded(within: Workspace, classes: PersonClasses) -> tuple[States, int]:
+        if cuts is not None:
+            return thinned(within, found, classes, cuts, sensitive)
+        return climbed(within, found, classes, k, sensitive)
+
+    shared, rows_left_out = recoded(workspace, chosen)
     known = {name: found[name] for name in spec.counted_tables}
     most, number = spec.suppression.most_persons(found[PERSON].count), 0
     while known and rows_left_out:  # who has lost a row has another number of them than the class, and goes
@@ -422,7 +432,7 @@ def _recoded(
             break
         if fewer.left_out > most:
             return None
-        shared, rows_left_out = climbed(again, found, fewer, k, sensitive)
+        shared, rows_left_out = recoded(again, fewer)
         own, sizes = constant_states(again, found, nodes, fewer.table), _class_sizes(workspace, fewer.table)
         number, chosen = number + 1, fewer
     return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)
