@@ -62,9 +62,11 @@ class ClickHouseSubject(Subject):
         self.directory = Path(tempfile.mkdtemp(prefix="kanon_ch_"))
         self.url = f"chdb://{self.directory}"
         self.client = clickhouse_connect.get_client(interface="chdb", path=str(self.directory))
+        self.engines: list[Engine] = []
 
     def connect(self, **options: Any) -> Engine:
-        return kanon_sql.connect(self.url, **options)
+        self.engines.append(kanon_sql.connect(self.url, **options))
+        return self.engines[-1]
 
     def execute(self, sql: str) -> None:
         self.client.command(sql)
@@ -90,5 +92,8 @@ class ClickHouseSubject(Subject):
         return super().value(value, kind)
 
     def close(self) -> None:
+        """Leave nothing open: while something is, the process cannot open the database of the next subject."""
+        for engine in self.engines:
+            engine.close()
         self.client.close()
         shutil.rmtree(self.directory, ignore_errors=True)
