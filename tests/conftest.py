@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import duckdb
 import pytest
@@ -52,6 +53,9 @@ KINDS = (ATTACKS, PRIVACY_REQUIREMENTS, QUALITY_METRICS, RECODINGS, SEARCH_ALGOR
 """What a test may have a case for each of: such a test has a slow case however few cases it has."""
 
 
+ALL_CASES = ("tests/docs/", "tests/golden/", "tests/engines/test_planners.py")
+"""Where no case stands for another: each is a page, a dialect, an engine's planner."""
+
 OF_A_PROCESS = {"clickhouse", "spark"}
 """Engines that a process has once: their tests are for one worker, where each subject ends before the next begins."""
 
@@ -65,6 +69,26 @@ def parameters_of(item: pytest.Item) -> set[str]:
 def words_of(item: pytest.Item) -> set[str]:
     """The words of a case's parameters."""
     return set(re.findall(r"\w+", str([*item.callspec.params.values()])))  # type: ignore[attr-defined]
+
+
+def leave_to_the_campaign(items: list[pytest.Item]) -> None:
+    """Of a slow test with more than three cases, let a third run, and three at least: which ones, its name decides.
+
+    So each engine has its turn in some of the tests that have a case for each of them.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("campaign"):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    for test, those in cases.items():
+        if test.startswith(ALL_CASES):
+            continue
+        count, first = len(those), crc32(test.encode())
+        turns = max(3, count // 3)
+        run = {(first + turn * count // turns) % count for turn in range(turns)}
+        for number, item in enumerate(those):
+            if number not in run:
+                item.add_marker(pytest.mark.campaign)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,6 +121,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))
             if not is_core(item):
                 item.add_marker(pytest.mark.campaign if is_campaign(item) else pytest.mark.slow)
+    leave_to_the_campaign(items)
     if config.option.markexpr == "slow":
         left = [item for item in items if item.get_closest_marker("campaign")]
         items[:] = [item for item in items if not item.get_closest_marker("campaign")]

@@ -452,7 +452,7 @@ KEPT, AT_2, AT_3 = ({"zip": level, "sex": 0} for level in (0, 2, 3))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["coarsen", pytest.param("research", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("policy", ["coarsen", pytest.param("research", marks=pytest.mark.campaign)])
 def test_a_union_of_persons_may_not_be_what_its_classes_are(policy: str) -> None:
     """On SQLite, whose small statements are the quickest."""
     first, more, later, wait = TWO_IN_TWO_CLASSES, TWO_MORE.format(day=1), TWO_MORE.format(day=2), TWO_WAIT

@@ -112,7 +112,7 @@ def test_numbers_of_classes_follow_it(engine: Engine) -> None:
     assert found["columns"]["age"]["aggregate"] == "mean"
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_suppressed_cells_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "cells", "caps": {"age": 0.5}}})
     assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]

@@ -444,7 +444,7 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "greedy")) for name in sorted(HEURISTICS)]
+    "name", [pytest.param(name, marks=[pytest.mark.campaign] * (name == "greedy")) for name in sorted(HEURISTICS)]
 )
 def test_huge_lattice(name: str) -> None:
     question, answer = huge_question()

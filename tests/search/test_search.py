@@ -45,7 +45,7 @@ def test_strategies_agree_with_brute_force(name: str, seed: int, monotone: bool,
     agrees_with_brute_force(name, seed, monotone, tiny)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.sampled(4)
 def test_strategies_agree_with_brute_force_on_thousands(name: str) -> None:
@@ -260,7 +260,7 @@ def test_samarati_searches_a_huge_lattice_by_narrow_heights() -> None:
 
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.sampled(2)
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_incognito_prunes_thirty_quasi_identifiers(monotone: bool) -> None:
     """Subsets of four always violate, so 31,931 subsets suffice for 2^30 nodes."""
     question = binary_question(30, monotone=monotone)
@@ -284,7 +284,7 @@ def test_incognito_refuses_when_nothing_is_pruned(kept: int) -> None:
     assert sum(evaluator.asked.values()) <= 64
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_incognito_counts_candidates_before_making_them() -> None:
     """Triples of 200 are too many: refused after the pairs."""
     question = binary_question(200)

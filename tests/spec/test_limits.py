@@ -216,7 +216,7 @@ def test_a_spec_of_too_many_keys_is_refused_unread(text: str) -> None:
     assert calls < 1_000
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nodes_are_counted_where_signs_are_few() -> None:
     assert "more than 50,000 keys and values" in problems("[" + "a," * 50_001 + "]")[0]
 
@@ -293,7 +293,7 @@ def test_a_label_of_the_most_characters_is_read(tmp_path: Path) -> None:
 # --- What is shown of them -----------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_hiding_literals_reads_a_text_once() -> None:
     """Reading on from every character to the end would take these texts hours, and this process is given a minute."""
     redact = "from kanon_sql.spec.redact import redact_sql; print(*map(redact_sql, [%s]))"

@@ -48,7 +48,7 @@ def test_statements_keep_their_words_and_long_ones_get_lines(dialect: str, step:
     assert sum("\n" in laid_out(sql, words_of) for sql in long) > 0.98 * len(long) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_script_of_any_dialect_keeps_its_words() -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     for dialect in DIALECTS:

@@ -187,7 +187,7 @@ def test_hundreds_of_small_tables() -> None:
             check_pattern(seed, sums=True)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_three_dimensions_are_audited_in_whole_numbers() -> None:
     """A linear relaxation finds fractions where whole numbers leave one table only: that would be a false safe."""
     narrower = 0
