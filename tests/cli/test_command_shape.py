@@ -14,7 +14,7 @@ from kanon_sql.cli.renamed_options import OPTIONS
 from kanon_sql.cli.renamed_options import VERBS as MOVED
 from tests.support.command_line import COMMAND, GROUPS, VERBS, command_of, refused, run
 
-MOST_OPTIONS = 16
+MOST_OPTIONS = 14
 MOST_VERBS, MOST_GROUPS = 13, 4
 
 WITHOUT_SPEC = {"demo", "init", "clean", "report", "release ledger", "pipeline schema"}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.options import listed, unquoted
+from kanon_sql.cli.options import unquoted
 from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
@@ -29,7 +29,7 @@ class PresetName(StrEnum):
     "kanon-sql init visits -d clinic.duckdb",
     "kanon-sql init visits -d clinic.duckdb -o draft.yml",
     "kanon-sql init visits -d clinic.duckdb --quasi-identifiers age,zip",
-    "kanon-sql init --person patients --tables visits,drugs -d clinic.duckdb",
+    "kanon-sql init patients visits drugs -d clinic.duckdb",
     "kanon-sql init visits -d clinic.duckdb --preset ema-0070 -o draft.yml",
     "kanon-sql init visits -d clinic.duckdb --set skeletons=hierarchies",
     "kanon-sql init visits.parquet > draft.yml",
@@ -47,10 +47,15 @@ class PresetName(StrEnum):
 )
 def init(
     run: Session,
-    table: Annotated[
-        str | None,
-        typer.Argument(metavar="TABLE", help="The table to profile, or a Parquet or CSV file.", show_default=False),
-    ] = None,
+    tables: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TABLE",
+            help="The table to profile, or a Parquet or CSV file. To release several tables together: the table with a "
+            "row for each person, then the tables whose rows belong to persons, by foreign keys or by names and values.",
+            show_default=False,
+        ),
+    ],
     quasi_identifiers: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,25 +97,6 @@ def init(
         PresetName | None,
         typer.Option("--preset", show_default=False, help="Draft by the rules of a regulation or guideline."),
     ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(
-            "--person",
-            metavar="TABLE",
-            show_default=False,
-            help="Draft a release of several tables, instead of TABLE: the table with a row for each person.",
-        ),
-    ] = None,
-    tables: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tables",
-            metavar="TABLE,...",
-            show_default=False,
-            callback=listed,
-            help="With --person, the tables whose rows belong to persons, by foreign keys or by names and values.",
-        ),
-    ] = None,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Ask about roles in the terminal; suggestions are defaults.")
     ] = False,
@@ -124,9 +110,9 @@ def init(
     from kanon_sql.errors import SpecError
     from kanon_sql.verbs.init import init as draft
 
-    if person is not None or tables:
-        others = {
-            "TABLE": table,
+    table, *others = tables
+    if others:
+        of_one_table = {
             "--quasi-identifiers": quasi_identifiers,
             "--sensitive": sensitive,
             "--identifiers": identifiers,
@@ -135,14 +121,10 @@ def init(
             "--interactive": interactive,
             **{f"--set {key}": True for key in run.own},
         }
-        if given := [name for name, value in others.items() if value]:
-            raise SpecError(f"{', '.join(given)}: with --person and --tables only --k is taken; leave it out")
-        if person is None:
-            raise SpecError("--tables: missing --person, the table with a row for each person")
-        _several(run, person, tables or [], k)
+        if given := [name for name, value in of_one_table.items() if value]:
+            raise SpecError(f"{', '.join(given)}: with several tables only --k can be set; leave it out")
+        _several(run, table, others, k)
         return
-    if table is None:
-        raise SpecError("init: name a table, or --person and --tables to release several together")
     directory = run.one("skeletons")
     skeleton_directory = None if directory is None else Path(directory)
     ask = None

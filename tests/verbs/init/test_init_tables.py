@@ -135,14 +135,12 @@ def test_the_command(tmp_path: Any) -> None:
         connection.execute("CREATE TABLE stays AS SELECT i AS person_id, 'w' || i % 2 AS ward FROM range(40) AS t(i)")
     database = ["-d", str(tmp_path / "c.duckdb")]
     draft = str(tmp_path / "draft.yml")
-    run = CliRunner().invoke(app, ["init", "--person", "people", "--tables", "stays", *database, "-o", draft])
+    run = CliRunner().invoke(app, ["init", "people", "stays", *database, "-o", draft])
     assert run.exit_code == 0, run.output
     assert CliRunner().invoke(app, ["plan", draft, *database]).exit_code == 0
     for wrong, said in (
-        (["init", *database], "name a table, or --person and --tables"),
-        (["init", "people", "--person", "people", "--tables", "stays", *database], "TABLE: with --person"),
-        (["init", "--tables", "stays", *database], "missing --person"),
-        (["init", "--person", "people", *database], "name the tables below"),
+        (["init", *database], "Missing argument 'TABLE"),
+        (["init", "people", "stays", "--unit", "person_id", *database], "--unit: with several tables only --k"),
     ):
         run = CliRunner().invoke(app, wrong)
         assert run.exit_code == 2
