@@ -28,7 +28,7 @@ LISTS = {
     ("hierarchy", "--attribute"), ("hierarchy", "--values"), ("plan", "--show"), ("anonymize", "--show"),
     ("audit", "--on"), ("audit", "--earlier"), ("audit", "--attack"), ("risk", "--columns"), ("compare", "--k"),
     ("compare", "--recoding"), ("compare", "--columns"), ("init", "--quasi-identifiers"), ("init", "--sensitive"),
-    ("init", "--identifiers"), ("init", "--tables"), ("release evidence", "--on"), ("release evidence", "--earlier"),
+    ("init", "--identifiers"), ("release evidence", "--on"), ("release evidence", "--earlier"),
     ("release evidence", "--attack"), ("parties plan", "--database"), ("parties anonymize", "--database"),
     ("pipeline render", "--node"),
 }  # fmt: skip

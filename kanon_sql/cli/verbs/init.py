@@ -52,7 +52,7 @@ def init(
         typer.Argument(
             metavar="TABLE",
             help="The table to profile, or a Parquet or CSV file. To release several tables together: the table with a "
-            "row for each person, then the tables whose rows belong to persons, by foreign keys or by names and values.",
+            "row for each person, then the tables that belong to persons, by foreign keys or by names and values.",
             show_default=False,
         ),
     ],
