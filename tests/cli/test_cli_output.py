@@ -163,6 +163,13 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         with duckdb.connect("clinic.duckdb", read_only=True) as con:
             con.execute("COPY visits TO 'visits.csv'")
         (clinic / "parties.yml").write_text(SPEC.replace("algorithm: incognito", "metric: precision"))
+    if verb == "init":
+        with duckdb.connect("hospital.duckdb") as con:
+            con.execute("CREATE TABLE patients AS SELECT range AS patient_id, range % 2 AS sex FROM range(40)")
+            con.execute(
+                "CREATE TABLE stays AS SELECT range AS stay_id, range AS patient_id, 'w' AS ward FROM range(40)"
+            )
+            con.execute("CREATE TABLE drugs AS SELECT range AS drug_id, range AS stay_id, 'd' AS drug FROM range(40)")
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
     if verb == "publish table":

@@ -29,7 +29,7 @@ class PresetName(StrEnum):
     "kanon-sql init visits -d clinic.duckdb",
     "kanon-sql init visits -d clinic.duckdb -o draft.yml",
     "kanon-sql init visits -d clinic.duckdb --quasi-identifiers age,zip",
-    "kanon-sql init patients visits drugs -d clinic.duckdb",
+    "kanon-sql init patients stays drugs -d hospital.duckdb",
     "kanon-sql init visits -d clinic.duckdb --preset ema-0070 -o draft.yml",
     "kanon-sql init visits -d clinic.duckdb --set skeletons=hierarchies",
     "kanon-sql init visits.parquet > draft.yml",
