@@ -175,6 +175,7 @@ def test_the_judge_sees_that_the_source_was_written_to(duck: Place) -> None:
     assert examine(duck, CASES["again"], before).problems == ["the source was written to"]
 
 
+@pytest.mark.slow
 def test_the_judge_sees_what_clean_leaves(duck: Place) -> None:
     before = standing(duck, CASES["again"])
     duck.execute("CREATE TABLE kanon_0123abcd_release (a INTEGER)")
@@ -193,6 +194,7 @@ def test_the_judge_knows_what_is_forgotten_where_no_row_is_deleted(duck: Place) 
     assert recorded(duck) == ["kanon_0123abcd_release"]
 
 
+@pytest.mark.slow
 def test_the_judge_knows_a_whole_release(duck: Place) -> None:
     before = standing(duck, CASES["again"])
     assert examine(duck, CASES["again"], before).state == "intact"

@@ -25,6 +25,7 @@ from tests.support.command_line import SECRET, SPEC, VERBS, refused, run, spawn,
 # --- Every verb ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_anonymize_publishes_and_says_so(published: Any) -> None:
     directory, result = published
     assert result.stdout.startswith("PASS  published 600 of 601 rows")
@@ -64,6 +65,7 @@ def test_anonymize_refuses_what_cannot_work_before_it_starts(clinic: Path) -> No
     assert tables(clinic / "clinic.duckdb") == ["visits"]
 
 
+@pytest.mark.slow
 def test_plan_shows_runners_up_and_all_minimal_nodes_and_writes_nothing(published: Any) -> None:
     directory, _ = published
     before = (directory / "clinic.duckdb").read_bytes()
@@ -76,6 +78,7 @@ def test_plan_shows_runners_up_and_all_minimal_nodes_and_writes_nothing(publishe
     assert (directory / "clinic.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_check_passes_on_the_release_and_fails_on_the_source(published: Any) -> None:
     directory, _ = published
     base = ("check", directory / "spec.yml", "-d", directory / "clinic.duckdb")
@@ -145,6 +148,7 @@ def test_schema_prints_the_committed_schemas() -> None:
     assert json.loads(run("pipeline", "schema", "result").stdout) == result_schema()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("word", "said"),
@@ -202,6 +206,7 @@ def test_clean_lists_and_changes_nothing_without_yes(littered: Path) -> None:
     assert littered.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_clean_drops_only_what_is_recorded_and_named_as_ours(littered: Path) -> None:
     result = run("clean", "-d", littered, "--yes", "--format", "json")
     assert result.exit_code == 0

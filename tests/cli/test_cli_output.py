@@ -233,6 +233,7 @@ def plan_with_details() -> str:
     return str(run("plan", "spec.yml", "-d", "clinic.duckdb", "-o", "any.html", "--format", "json", "-q").stdout)
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy() -> None:
     script = (
         "import sys\nfrom kanon_sql.cli import app\n"

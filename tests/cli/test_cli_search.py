@@ -296,6 +296,7 @@ def press(_: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @needs_main_thread
 @pytest.mark.parametrize("options", [(), ("--format", "json")])
@@ -581,6 +582,7 @@ def test_without_explain_there_is_no_lattice() -> None:
     assert "lattice" not in validated(run(*PLAN, "--format", "json"))["search"]
 
 
+@pytest.mark.slow
 def test_a_source_without_rows_has_nothing_to_explain() -> None:
     Path("spec.yml").write_text(SPEC.replace("source: visits", "source: {query: SELECT * FROM visits WHERE age < 0}"))
     result = run(*PLAN, "--show", "nodes")

@@ -87,6 +87,7 @@ def test_check_counts_persons_by_the_unit_that_is_named(clinic: Path) -> None:
     assert (result.exit_code, json.loads(result.stdout)["achieved"]["k_anonymity"]["k"]) == (1, 3)
 
 
+@pytest.mark.slow
 def test_check_says_which_columns_were_not_looked_at(clinic: Path) -> None:
     for more, exit_code in (((), 0), (("--fail-on-warning",), 1)):
         change("CREATE OR REPLACE TABLE held AS SELECT 1 AS age, 'x' AS zip, 'n' || i AS name FROM range(9) AS t(i)")

@@ -119,6 +119,7 @@ def test_names_that_are_written_out_are_those_that_there_are() -> None:
     assert declared_names("kanon_sql.disclosure.attacks") == sorted(ATTACKS)
 
 
+@pytest.mark.slow
 def test_completing_verbs_and_options_imports_nothing_heavy(directory: Path) -> None:
     script = (
         "import atexit, sys\n"

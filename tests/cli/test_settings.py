@@ -93,6 +93,7 @@ def test_the_nearest_file_counts_and_paths_are_relative_to_it(folder: Path, name
     assert settings_of(folder / "deep/er", None).values == {"threads": 1}
 
 
+@pytest.mark.slow
 def test_of_two_in_one_directory_our_own_counts(folder: Path) -> None:
     Path("kanon-sql.toml").write_text('database = "file.duckdb"\n')
     Path("pyproject.toml").write_text('[tool.kanon_sql]\ndatabase = "profile.duckdb"\n')

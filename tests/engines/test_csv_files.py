@@ -160,6 +160,7 @@ def test_a_draft_says_which_values_are_in_doubt(tmp_path: Path) -> None:
     assert kanon_sql.Spec.parse(told).source.csv is not None
 
 
+@pytest.mark.slow
 def test_a_draft_says_that_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("\n".join(lines(";", ",")), encoding="utf-8")

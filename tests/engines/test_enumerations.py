@@ -139,6 +139,7 @@ def released(subject: Subject) -> Counter[str]:
     return Counter(label for (label,) in subject.fetch("SELECT severity FROM people_release"))
 
 
+@pytest.mark.slow
 def test_mondrian_cuts_in_the_order_of_the_type(severities: Subject) -> None:
     engine = severities.connect()
     try:
@@ -233,6 +234,7 @@ def test_labels_of_ranges_are_true_of_their_rows(severities: Subject) -> None:
         engine.close()
 
 
+@pytest.mark.slow
 def test_an_attack_reads_ranges_in_the_order_of_the_type(severities: Subject) -> None:
     """Each row is one of those of its range: as many matches as the rows of its values."""
     engine = severities.connect()

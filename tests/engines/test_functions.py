@@ -96,6 +96,7 @@ def test_macros_are_looked_for_once_where_nobody_else_does_anything(listings: li
     assert len(listings) == 2
 
 
+@pytest.mark.slow
 def test_macros_are_looked_for_once_by_all_engines_on_a_connection(database: Database, listings: list[str]) -> None:
     """Each verb makes an engine of its own where it is given a connection, and what the owner does between is seen."""
     database.table("people", ["q", "s"], ROWS * 2)

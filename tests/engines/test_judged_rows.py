@@ -251,6 +251,7 @@ def three_levels() -> kanon_sql.Spec:
     return spec(K, quasi_identifiers={"q": {**tree, "minimum_level": 1}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.sampled(40)
 def test_a_statement_that_loses_rows_gives_no_verdict(

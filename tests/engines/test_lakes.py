@@ -317,6 +317,7 @@ def test_runs_inside_of_a_run_read_the_version_that_it_reads(tmp_path: Path) -> 
     assert rows == [240, 240, 290, 290, 340]
 
 
+@pytest.mark.slow
 def test_an_older_version_is_read_where_it_is_asked_for(tmp_path: Path) -> None:
     delta(tmp_path / "visits", ROWS[:200])
     deltalake.write_deltalake(str(tmp_path / "visits"), arrow(ROWS[200:]), mode="append")

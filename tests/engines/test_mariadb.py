@@ -128,6 +128,7 @@ def test_columns_of_other_collations_are_grouped_exactly(mariadb: Any, column: s
     mariadb.drop("collated")
 
 
+@pytest.mark.slow
 def test_long_texts_that_differ_at_their_end(mariadb: Any) -> None:
     """By default sorting sees 1024 bytes, and gives such texts one code and one window."""
     texts = ["🙂" * 16_382 + end for end in "abab"]
@@ -437,6 +438,7 @@ def test_a_url_that_says_mysql_finds_mariadb(mariadb: Any) -> None:
 # --- Values that an index does not find ---
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_the_first_second_of_1970_is_judged(mariadb: Any, unit: str | None) -> None:

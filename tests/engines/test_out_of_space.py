@@ -260,6 +260,7 @@ def test_half_a_hierarchy_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not path.exists()
 
 
+@pytest.mark.slow
 @needs_full
 def test_a_report_on_a_full_disk(tmp_path: Path) -> None:
     spec, database = clinic(tmp_path)

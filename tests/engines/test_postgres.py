@@ -269,6 +269,7 @@ def test_a_failed_connection_tells_no_secret(url: str, reason: str) -> None:
     assert "t0psecret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_codes_of_several_columns_of_intervals_have_room(postgres: Any) -> None:
     """4,000 values in ten intervals take 16 bits of each column: the codes are numbers beyond four bytes."""
     rows = [(i, i * 7 % 4_000) for i in range(4_000)]

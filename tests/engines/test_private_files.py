@@ -71,6 +71,7 @@ def spilled(engine: object) -> None:
         engine.connection.execute(sql)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database", ["clinic.duckdb", ":memory:"])
 def test_duckdb_spills_where_no_other_user_can_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str
@@ -306,6 +307,7 @@ WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]]
 """A spec, what is run with it, and the modes of what that writes: open only where it holds nothing but a release."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", WRITING)
 def test_what_verbs_write_beyond_a_release_is_their_owners_alone(

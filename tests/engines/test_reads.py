@@ -249,6 +249,7 @@ READERS: dict[str, Callable[[Engine, str], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", READERS)
 @pytest.mark.sampled(5)
 def test_every_verb_refuses_what_changes_and_says_what_to_know(verb: str) -> None:
@@ -367,6 +368,7 @@ def test_merged_rows_count_once_and_versions_where_they_are_meant(clickhouse: An
     assert any("each version counts as a row" in note for note in result.notes) == meant
 
 
+@pytest.mark.slow
 @CLICKHOUSE
 def test_cancelled_rows_are_not_counted_as_persons(merging: Any) -> None:
     """Six persons of 40, five of whom are 50 by now: nobody may see 40, which is one person."""

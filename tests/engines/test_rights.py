@@ -168,6 +168,7 @@ def test_anonymize_is_refused(server: tuple[Subject, str]) -> None:
     assert subject.tables() == ["people"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_the_grants_that_anonymize_names_are_enough(server: tuple[Any, str]) -> None:
     """Another role has published here, so the manifest and the record are its own; the messages lead the way."""

@@ -65,6 +65,7 @@ def test_ends_are_weighed_by_persons(database: Database) -> None:
     assert released(database, spec) == ["< 5", ">= 5"]
 
 
+@pytest.mark.slow
 def test_labels_of_a_file_are_its_first_and_last_value_in_its_order(database: Database, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text("none\nschool\nmaster\ndoctor\nunused\n")
     database.table("people", ["q"], [["none"], ["school"], ["master"], ["doctor"]])
@@ -230,6 +231,7 @@ def test_nothing_says_what_only_a_suppressed_row_has(
     assert label in {end.format(low=low, high=high) for end in ends}
 
 
+@pytest.mark.slow
 def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: Database) -> None:
     """47114711 lies between 7 and 90000000, which are released: the end is a released neighbour, whichever it is."""
     rows = [[6]] * 5 + [[7]] * 5 + [[47114711]] + [[90000000]] * 5 + [[90000001]] * 5
@@ -281,6 +283,7 @@ def test_the_release_does_not_depend_on_which_value_is_suppressed(database: Data
     ]
 
 
+@pytest.mark.slow
 def test_the_written_table_is_verified_not_the_search(database: Database) -> None:
     """Labels that merge nothing the search told apart, but tell apart what it merged, fail and are dropped."""
     database.table("people", {"q": "INTEGER", "kept": "INTEGER"}, [[1, 1], [2, 1], [3, 1], [4, 1]])

@@ -327,6 +327,7 @@ def shown_by_brute_force(oracle: Oracle, k: int) -> tuple[list[int], Counter[tup
     return large, Counter(profile(vector) for vector, size in sizes.items() if size < k)
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5), persons=st.none() | st.integers(0, 99))
 @examples(12)
 def test_what_is_shown_is_every_distance(
@@ -427,6 +428,7 @@ def test_what_has_no_matrix_to_show(database: Database, changes: dict[str, Any],
         kanon_sql.plan(database.engine, patients_spec(**changes), matrix=True)
 
 
+@pytest.mark.slow
 def test_the_text_has_a_column_per_outlier_or_says_where_it_is(database: Database) -> None:
     with nine_patients(database):
         result = kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)

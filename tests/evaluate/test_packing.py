@@ -16,6 +16,7 @@ def packed(packing: Packing, codes: tuple[int, ...], attributes: list[int]) -> t
     return tuple(eval(key) for key in keys)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
 def test_keys_differ_exactly_when_the_codes_do(radixes: list[int], data: st.DataObject) -> None:
     packing = Packing(radixes)

@@ -62,6 +62,7 @@ SPEC = {
 }
 
 
+@pytest.mark.slow
 def test_rows_that_look_different_are_in_different_classes(subject: Subject) -> None:
     """Three rows of one text and two of another: no class of five, though all five numbers are equal."""
     for kind, one, other in PAIRS[subject.name]:

@@ -143,6 +143,7 @@ def test_what_is_too_large_or_unknown_is_refused(served: Somebody) -> None:
     assert (gone.status, "Open it again" in gone.text) == (410, True)
 
 
+@pytest.mark.slow
 def test_every_answer_says_what_a_browser_may_do_with_it(served: Somebody) -> None:
     for answer in served.heard:
         policy = answer.headers["content-security-policy"]

@@ -166,6 +166,7 @@ def test_a_kept_recoding_gives_new_rows_the_same_columns(clinic: Database) -> No
         assert (low, high) == read(age)
 
 
+@pytest.mark.slow
 def test_differentially_private_rows(clinic: Database) -> None:
     privacy = [{"differential_privacy": {"epsilon": 3, "delta": 1e-2, "generalization": {"age": 3, "town": 1}}}]
     spec = spec_of({"age": AGE, "town": TOWN}, privacy=privacy, keep=[], ledger="budget", suppression=None)

@@ -54,6 +54,7 @@ def spec_of(hierarchy: dict[str, Any], **more: Any) -> Spec:
     return Spec.from_dict({**HEAD, "quasi_identifiers": {"q": hierarchy}, **more})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("endings")
 def test_a_kind_of_ones_own_is_published_named_and_shown() -> None:
     duckdb = pytest.importorskip("duckdb")

@@ -210,6 +210,7 @@ def test_the_source_and_its_release_are_checked_alike(database: Database) -> Non
     assert not kanon_sql.check(database.engine, spec).passed
 
 
+@pytest.mark.slow
 def test_a_table_with_a_coordinate_is_no_release(database: Database) -> None:
     stored(database, crowd(*FAR))
     spec = spec_of()
@@ -302,6 +303,7 @@ def test_texts_that_are_no_finest_cells_are_refused_and_not_shown(database: Data
     assert text == "*" or text not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("recoding", ["local", "cells", "subtree", "forest", "kk"])
 def test_labels_that_differ_by_class_are_cells_too(database: Database, recoding: str) -> None:

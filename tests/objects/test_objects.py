@@ -169,6 +169,7 @@ def test_a_release_is_what_pandas_says_it_must_be(
     assert Counter(map(tuple, kept.where(kept.notna(), None).to_numpy())) <= left
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "missing", [float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, None, Decimal("NaN")]
@@ -210,6 +211,7 @@ KEPT: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
@@ -221,6 +223,7 @@ def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
     assert released.isna().sum() == frame["dx"].isna().sum()
 
 
+@pytest.mark.slow
 def test_a_category_of_whole_numbers_stays_exact() -> None:
     """With a value missing, a number in between would be the nearest one that has a fraction."""
     frame = pd.DataFrame({"age": [30] * 3, "zip": ["94101"] * 3, "dx": pd.Categorical([2**60 + 1, None, 3])})
@@ -228,6 +231,7 @@ def test_a_category_of_whole_numbers_stays_exact() -> None:
     assert sorted(released.dropna()) == [3, 2**60 + 1]
 
 
+@pytest.mark.slow
 def test_objects_have_the_type_of_all_of_them_and_not_of_the_first_ones() -> None:
     values = [Decimal("1.5")] * 2_500
     values[1_237] = Decimal("123456789.012345")
@@ -415,6 +419,7 @@ def test_init_writes_a_spec_for_a_table() -> None:
             kanon_sql.init(connection)
 
 
+@pytest.mark.slow
 def test_an_engine_of_somebody_elses_is_taken_as_it_is(database: Any) -> None:
     in_duckdb(database.connection)
 

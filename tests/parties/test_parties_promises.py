@@ -103,6 +103,7 @@ def test_options_that_contradict_each_other_are_refused(engines: list[Engine]) -
         kanon_sql.anonymize_parties(engines, spec(release=None))
 
 
+@pytest.mark.slow
 def test_columns_of_other_kinds_are_refused(engines: list[Engine]) -> None:
     numbers = duckdb.connect()
     numbers.execute("CREATE TABLE people (job INTEGER, town VARCHAR, ill VARCHAR, id VARCHAR)")
@@ -258,6 +259,7 @@ def test_what_no_generalization_satisfies_is_not_published(
     jsonschema.Draft202012Validator(parties_schema()).validate(result.to_dict())
 
 
+@pytest.mark.slow
 def test_parts_that_are_not_what_was_counted_are_dropped(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
 ) -> None:

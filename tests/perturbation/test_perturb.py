@@ -502,6 +502,7 @@ def test_a_preview_writes_nothing_but_temporary_tables(clinic: Path) -> None:
         kanon_sql.perturb(engine, spec, preview=True)
 
 
+@pytest.mark.slow
 def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
     """Also one that is made of the manifest, which is otherwise that of a release that meets its requirements."""
     (clinic / "masking.yml").write_text(

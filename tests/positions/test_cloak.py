@@ -139,6 +139,7 @@ def shown(database: Database) -> dict[int, tuple[str, ...]]:
     return {row[0]: row[1:] for row in database.rows("cloaked")}
 
 
+@pytest.mark.slow
 def test_who_is_far_from_others_is_not_given_away_by_the_size_of_their_cell(database: Database) -> None:
     """The outlier of Kalnis et al. (2007): three people in a quadrant, and one outside of it, whose cell is larger.
 
@@ -218,6 +219,7 @@ def test_who_wishes_for_many_does_not_keep_others_from_what_they_wish_for(databa
     assert "as many people with the same label as the k of each row requires" in result.message
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("days", "matching"),
@@ -416,6 +418,7 @@ def test_many_grids_are_joined_in_several_statements(database: Database, monkeyp
     assert shown(database) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("depth", "widths", "anonymity_set"),

@@ -150,6 +150,7 @@ def test_what_was_changed_since_is_found(database: Database, sql: str, message: 
     assert re.search(message, found.message)
 
 
+@pytest.mark.slow
 def test_a_spec_that_asks_for_more_than_the_published_one_fails(database: Database) -> None:
     """For more people, or for a pattern that is shared: whoever published did not look for it."""
     rows = commuting("a", [0, 1, 2, 7, 8, 9], 1) + commuting("b", [0, 1, 2], 100) + commuting("c", [7, 8, 9], 200)

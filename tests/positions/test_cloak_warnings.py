@@ -133,6 +133,7 @@ def test_what_a_spec_makes_of_it(database: Database) -> None:
         spec_of(["device"], warnings={"nearly_unique_kept": "warn"})
 
 
+@pytest.mark.slow
 def test_the_command_line_says_it(tmp_path: Any) -> None:
     import duckdb
 

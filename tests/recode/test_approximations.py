@@ -354,6 +354,7 @@ def test_a_cover_proposes_the_cheapest_sets_and_no_large_ones(
     assert max(seen) >= 2 * k - 1
 
 
+@pytest.mark.slow
 def test_the_database_finds_the_pairs_that_save(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its savings against those of all pairs of single rows, whatever their numbers are."""
     draw = random.Random(4)

@@ -129,6 +129,7 @@ def test_a_level_of_one_label_that_is_called_like_the_top_suppresses_nothing(dat
     assert {x for x, _ in database.rows("visits_release")} == {"*"}
 
 
+@pytest.mark.slow
 def test_a_maximum_level_limits_the_node_and_not_what_is_suppressed(database: Database) -> None:
     database.table("visits", ["x", "y"], PAIRS)
     columns = {

@@ -344,6 +344,7 @@ def test_no_cut_is_kept_where_none_is_made(database: Database) -> None:
         assert sum(applied(database, (1, 2, 90), simple(recoding)).values()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "learned", "new", "released"),

@@ -278,6 +278,7 @@ def people(database: Database) -> Database:
     return database
 
 
+@pytest.mark.slow
 def test_a_table_worked_out_by_hand(database: Database) -> None:
     """The gap between 12 and 80 is worth most; then 10 | 11 beside the cities; the outer ends are open."""
     rows = [(10, "a"), (11, "a"), (12, "b"), (80, "c"), (90, "c"), (None, "d"), (None, "d")]

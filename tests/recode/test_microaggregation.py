@@ -212,6 +212,7 @@ def test_the_squares_are_within_1_4_times_those_of_mdav(
     assert result.recoding["squares_lost"] == pytest.approx(ours, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, pytest.param(5, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [1, 9, 17, 61, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 120))])
 @pytest.mark.sampled(8)
@@ -301,6 +302,7 @@ def test_a_half_is_rounded_up(shared_database: Database) -> None:
     assert shared_database.rows("people_release")[0][0] == -1
 
 
+@pytest.mark.slow
 def test_null_has_no_number(shared_database: Database) -> None:
     """Rows with NULL are together where they are enough; else those with the highest values lose theirs with them."""
     for nulls, released in ((3, {2: 3, 11: 3, None: 3}), (1, {2: 3, None: 4})):
@@ -387,6 +389,7 @@ def test_an_optimal_division_takes_statements_by_the_logarithm_of_the_rows(datab
     assert taken[1] - taken[0] <= 4 * 7  # four for each time that the rows are twice as many
 
 
+@pytest.mark.slow
 def test_no_value_is_fetched(people: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """What leaves the database while numbers are replaced is counts, and sums of squares of whole columns."""
     fetched: dict[str, list[Any]] = {}
@@ -518,6 +521,7 @@ def test_what_would_suppress_too_many_rows_is_not_released(shared_database: Data
 # --- failures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", ["mean", "median", "mode"])
 def test_a_number_that_is_not_of_its_class_is_refused(

@@ -16,6 +16,7 @@ from tests.conftest import Database
 from tests.recode.test_microaggregation import described, published, spec
 
 
+@pytest.mark.slow
 def test_types_and_digits_are_kept(shared_database: Database) -> None:
     rows = [(Decimal("1.25"), 7), (Decimal("1.50"), 8), (Decimal("1.51"), 8)]
     asked = spec({"x": "mean", "y": "mean"})
@@ -79,6 +80,7 @@ def test_digits_that_cannot_be_kept_are_refused(
     assert "people_release" not in shared_database.tables()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("digits", [0, 2, 10])
 def test_binary_fractions_are_rounded_as_doubles_are(shared_database: Database, digits: int) -> None:

@@ -252,6 +252,7 @@ def people(database: Database) -> Database:
 TWO: dict[str, Any] = {"age": None, "zip": None}
 
 
+@pytest.mark.slow
 def test_the_patients_of_the_paper(database: Database) -> None:
     """Its strict multidimensional 2-anonymization; the outer ends of a column are open here, 25 is not told."""
     types = {"sex": "VARCHAR", "age": "INTEGER", "zipcode": "INTEGER", "disease": "VARCHAR"}
@@ -491,6 +492,7 @@ def test_a_range_that_does_not_cover_its_cell_is_refused(people: Database, monke
     assert "people_release" not in people.tables()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",

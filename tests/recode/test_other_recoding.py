@@ -61,6 +61,7 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     engine.close()
 
 
+@pytest.mark.slow
 def test_nothing_is_tried_by_itself_beside_a_plan_that_loses_nothing() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT CAST(range % 2 AS VARCHAR) AS sex FROM range(60)")

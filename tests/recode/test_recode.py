@@ -244,6 +244,7 @@ def test_a_budget_ends_the_rounds_and_releases_what_there_is(visits: Database) -
     assert any("ended early" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_check_risk_and_report_read_the_labels(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(), details=True)
     assert kanon_sql.check(visits.engine, spec()).passed
@@ -368,6 +369,7 @@ def tampered(monkeypatch: pytest.MonkeyPatch) -> Any:
     return tamper_with
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "statement",

@@ -290,6 +290,7 @@ def test_labels_of_one_class_come_last(database: Database) -> None:
     assert {row[0] for row in database.rows("people_release")} == {"u1", "u2", "v1"}
 
 
+@pytest.mark.slow
 def test_suppressed_rows_are_no_smallest_class(database: Database) -> None:
     """a: 12 rows regain all of it, for (13 - 6) + 1 suppressed; b: 13 rows, for 13 - 4. That 1 is in no class."""
     rows = [("p", "s")] * 2 + [("p", "t")] * 4 + [("q", "s")] * 2 + [("q", "t")] * 4 + [("r", "t")]
@@ -299,6 +300,7 @@ def test_suppressed_rows_are_no_smallest_class(database: Database) -> None:
     assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 6}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_released_text_stands_for_one_set_of_values(database: Database, direction: str) -> None:
@@ -322,6 +324,7 @@ def test_rows_are_suppressed_where_others_regain_more(database: Database) -> Non
         assert result.rows["suppressed"] == 7 - sum(expected.values())
 
 
+@pytest.mark.slow
 def test_rows_with_null_count_where_rows_are_suppressed(database: Database) -> None:
     database.table("people", ["a"], [*((value,) for value in "pppqqqr"), (None,)])
     for limit, expected in ((1, {"*": 7}), (2, {"p": 3, "q": 3})):

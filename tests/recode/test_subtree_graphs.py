@@ -244,6 +244,7 @@ def test_other_verbs(database: Database) -> None:
     assert all("needs one parent for each value" in str(run.reason) for run in runs[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ks", [(2, 6), (6, 2)])
 def test_each_k_chooses_parents_of_its_own(database: Database, ks: tuple[int, int]) -> None:

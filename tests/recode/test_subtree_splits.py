@@ -247,6 +247,7 @@ def only(database: Database, **changes: Any) -> Counter[Any]:
     return Counter(row[0] for row in database.rows("people_release"))
 
 
+@pytest.mark.slow
 def test_a_table_worked_out_by_hand(database: Database) -> None:
     """After 12, 3 rows regain 3 of 5 steps and 4 rows 3; then NULL is parted from 80 and 90."""
     rows = [(age,) for age in (10, 11, 12, 80, 90, None, None)]
@@ -272,6 +273,7 @@ def test_what_a_split_tells_is_weighed_against_other_columns(database: Database)
         assert only(database, **changes) == expected
 
 
+@pytest.mark.slow
 def test_more_places_are_looked_at_where_none_of_four_can_be_taken(database: Database) -> None:
     """In every quarter of the rows the best place parts one row from its likes; after 5, and after 2, none is."""
     database.table("people", {"age": "INTEGER", "sex": "VARCHAR"}, list(zip(range(1, 9), "MMFFFDDD", strict=True)))

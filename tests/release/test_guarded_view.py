@@ -448,6 +448,7 @@ def test_a_view_does_not_outlive_its_source(database: Database) -> None:
         publish(database.engine)
 
 
+@pytest.mark.slow
 def test_its_text_tells_of_no_rare_value(database: Database) -> None:
     """A hierarchy that lists what occurs, a value of one row among it, would stand in the text that readers see."""
     rows = [(20, "11", city, "flu", "p", "x") for city in ["Oslo"] * 9 + ["Rome"]]

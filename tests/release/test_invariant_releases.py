@@ -510,6 +510,7 @@ def test_what_is_not_so_is_not_published(
     assert sorted(database.rows("history"), key=str) == before
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("label", ["[1, 2]", "<= 0", ">= 7", "0", "not NULL or NULL", "[0, 7]"])
 def test_a_range_that_is_not_true_is_not_published(
@@ -601,6 +602,7 @@ def test_requirements_that_cannot_be(change: dict[str, Any], why: str) -> None:
         asked(privacy=[*asked().to_dict()["privacy"], {"k_anonymity": 2}])
 
 
+@pytest.mark.slow
 def test_other_verbs_and_options_say_why_not(database: Database) -> None:
     people(database, TWO)
     spec = asked()

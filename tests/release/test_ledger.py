@@ -188,6 +188,7 @@ def test_masked_rows_are_a_class_of_their_own(database: Database, alone: int) ->
     assert not result.passed
 
 
+@pytest.mark.slow
 def test_what_one_release_generalizes_and_another_shows_as_it_is(database: Database) -> None:
     """r2 keeps the zip code, which r1 calls a quasi-identifier: who knows it finds eight people alone."""
     people(database, *SQUARE)
@@ -213,6 +214,7 @@ def test_a_requirement_is_about_the_rows_that_show_its_attribute(database: Datab
     assert result.ledger["achieved"]["distinct 2-diversity of dx"]["l"] == 2
 
 
+@pytest.mark.slow
 def test_what_each_release_promised_is_asked_for_itself(database: Database) -> None:
     """r1 promised 2-anonymity, r2 has to be 3-anonymous: the joint classes of two people break the latter alone."""
     people(database, *["10 M a", "10 M b", "20 M c", "20 M d"], *["10 F e", "10 F f", "20 F g", "20 F h"])
@@ -339,6 +341,7 @@ def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pyte
     assert "r2" not in database.tables()
 
 
+@pytest.mark.slow
 def test_coarsen_keeps_to_the_limits_of_the_spec(database: Database) -> None:
     people(database, *SQUARE)
     assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed

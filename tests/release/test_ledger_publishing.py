@@ -83,6 +83,7 @@ def test_a_release_whose_classes_were_altered(database: Database, altered: str) 
     assert (result.verdict, result.ledger and result.ledger["changed"]) == ("fail", ["r1"])
 
 
+@pytest.mark.slow
 def test_the_joint_table_is_made_without_labels(published: Database) -> None:
     """Planners misjudge joins by many texts, and a wrong guess costs minutes: rows find their classes by numbers."""
     result = kanon_sql.anonymize(published.engine, asked("r2", 1, 0))

@@ -66,6 +66,7 @@ def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "what the message advises"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_release_that_was_renamed_is_not_replaced(subject: Subject) -> None:
@@ -80,6 +81,7 @@ def test_a_release_that_was_renamed_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "the name is free"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: Subject) -> None:
@@ -95,6 +97,7 @@ def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: 
     assert publish(subject).passed
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_who_describes_a_release_may_keep_the_mark(subject: Subject) -> None:

@@ -560,6 +560,7 @@ def test_a_time_limit_leaves_nothing(visits: Database, seconds: float) -> None:
     assert leftovers(visits) == recorded(visits) == []
 
 
+@pytest.mark.slow
 def test_a_time_limit_cancels_a_running_statement(visits: Database) -> None:
     endless = Statement("endless", "SELECT COUNT(*) FROM range(100000) AS a(i), range(100000) AS b(j) WHERE i * j = 7")
     with visits.engine.run(Deadline(0.3)), pytest.raises(QueryTimeout, match=r"0\.3 s"):
@@ -588,6 +589,7 @@ def test_a_time_limit_during_publishing_rolls_back(visits: Database, monkeypatch
     assert leftovers(visits) == recorded(visits) == []
 
 
+@pytest.mark.slow
 def test_a_transaction_that_the_user_opened_is_left_alone(visits: Database) -> None:
     connection = visits.connection
     connection.execute("BEGIN TRANSACTION")

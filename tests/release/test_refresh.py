@@ -431,6 +431,7 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
         kanon_sql.refresh(closed, spec())
 
 
+@pytest.mark.slow
 def test_who_comes_back_changed_must_be_known(connection: duckdb.DuckDBPyConnection) -> None:
     protects = spec(privacy=[{"l_diversity": {"attribute": "disease", "l": 2}}])
     visits(connection, 1, "aaabbbcc", "cold")
@@ -462,6 +463,7 @@ def test_another_source_may_have_the_same_rows(connection: duckdb.DuckDBPyConnec
     assert kanon_sql.refresh(engine, spec(**by_batches, source="copied"), inserted=late, batch="x").passed
 
 
+@pytest.mark.slow
 def test_a_release_that_lost_rows_grows_no_more(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     connection.execute("DELETE FROM visits_release WHERE rowid < 2")
     visits(connection, 2, "ccc")

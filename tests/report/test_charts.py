@@ -165,6 +165,7 @@ def test_an_interactive_page_without_its_package(
     assert "--interactive-charts needs a page" in refused(only, 2)
 
 
+@pytest.mark.slow
 def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make_clinic(tmp_path / "clinic.duckdb")
@@ -175,6 +176,7 @@ def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypat
     assert not Path("page.html").exists()
 
 
+@pytest.mark.slow
 def test_distributions_are_for_something_that_shows_them(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(CLOSE)

@@ -69,6 +69,7 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
     assert validated(check(engine, spec, "visits"))["rows"]["source"] == 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", STRATEGIES)
 @pytest.mark.parametrize("unit", [None, "person"])
 @pytest.mark.sampled(20)
@@ -129,6 +130,7 @@ def test_subtree_recoding_follows_it(engine: Engine) -> None:
     assert told["start"] == "bottom"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "kind", [{"variant": "entropy"}, {"variant": "recursive", "c": 1.0}, {"variant": "recursive", "c": 3.0}]

@@ -411,6 +411,7 @@ def test_a_larger_lattice_is_explained_completely(name: str, monotone: bool) -> 
         assert kinds["pruned"] > 100
 
 
+@pytest.mark.slow
 def test_all_kinds_of_explanation_occur() -> None:
     """The property is worth nothing if the random problems never need one of the reasons."""
     kinds: Counter[str] = Counter()

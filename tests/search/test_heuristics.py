@@ -442,6 +442,7 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
     return question, answer
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.campaign] * (name == "greedy")) for name in sorted(HEURISTICS)]

@@ -421,6 +421,7 @@ def replaced(spec: kanon_sql.Spec, **changes: Any) -> kanon_sql.Spec:
     return kanon_sql.Spec.from_dict({**spec.to_dict(), **changes})
 
 
+@pytest.mark.slow
 def test_too_many_places_to_cut_at_are_refused_unless_limited(database: Database) -> None:
     database.connection.execute("CREATE TABLE people AS SELECT CAST(range AS INTEGER) AS q FROM range(300)")
     spec = planned({"q": None}, privacy=[{"k_anonymity": 50}])
@@ -546,6 +547,7 @@ def test_persons_are_counted_once(database: Database, several: bool) -> None:
     assert sorted(labels.values()) == [3, 3]
 
 
+@pytest.mark.slow
 def test_a_budget_gives_the_best_so_far_and_says_so(database: Database) -> None:
     database.connection.execute(
         "CREATE TABLE people AS SELECT CAST(i % 37 AS INTEGER) AS a, CAST(i * i % 23 AS INTEGER) AS b "

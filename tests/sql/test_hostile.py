@@ -195,6 +195,7 @@ def test_names_that_differ_in_case_only_are_the_databases_business(database: Dat
         kanon_sql.plan(database.engine, spec())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("qualified", ["other.visits", '"odd.schema"."odd ""table"', "memory.main.visits"])
 def test_qualified_names(database: Database, qualified: str) -> None:

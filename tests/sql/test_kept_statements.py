@@ -75,6 +75,7 @@ def test_parsed_statements_are_bounded_and_long_ones_are_not_kept() -> None:
         assert max(map(len, engine._statements)) <= _LONGEST_KEPT
 
 
+@pytest.mark.slow
 def test_specs_that_differ_in_a_threshold_alone_do_not_share_a_verdict() -> None:
     """Statements are kept as they were rendered and parsed; a threshold is part of both."""
     with kanon_sql.connect(":memory:thresholds") as engine:

@@ -210,6 +210,7 @@ def test_what_a_table_of_estimates_does_not_take(changes: dict[str, Any], messag
         kanon_sql.TableSpec.from_dict({**given, "protection": "collapsing", **changes})
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["suppression", "controlled_rounding"])
 def test_no_other_method_hides_that_everybody_of_a_row_is_in_one_cell(database: Database, method: str) -> None:

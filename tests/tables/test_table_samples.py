@@ -149,6 +149,7 @@ def test_what_is_published_is_expanded(database: Database, protection: Any) -> N
     print_text(tabulation_text(result))
 
 
+@pytest.mark.slow
 def test_a_suppressed_cell_is_open_in_the_sample_s_units(database: Database) -> None:
     """A width of 3 respondents is 15 of the estimate; it would be one respondent's noise otherwise."""
     firms(database, 100)

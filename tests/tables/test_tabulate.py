@@ -335,6 +335,7 @@ def test_the_verb_refuses_in_words(folder_of_firms: Path) -> None:
     assert "a release in :memory: is lost when this process" in memory.stderr
 
 
+@pytest.mark.slow
 def test_no_value_of_a_suppressed_cell_is_logged(folder_of_firms: Path) -> None:
     """The statements that -v shows hold no values, and the database file keeps no scratch table."""
     found = run("publish", "table", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb", "-v")

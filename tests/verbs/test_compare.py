@@ -87,6 +87,7 @@ def test_text_json_and_page(clinic: Path) -> None:
     assert {item["result"]["verb"] for item in data["runs"]} == {"plan"}
 
 
+@pytest.mark.slow
 def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
     result = run("compare", "plain.yml", "-d", "clinic.duckdb", "--k", "2,5000", "-o", "f.html", "-q")
     assert result.exit_code == 1
@@ -408,6 +409,7 @@ def without_costs(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "cost": None, "search": result["search"] and {**result["search"], **work}}
 
 
+@pytest.mark.slow
 def test_level_limits_above_the_top_are_refused_where_sets_are_kept_as_well(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     kanon_sql.hierarchy(engine, kanon_sql.Spec.load(clinic / "plain.yml"), ["zip"], export=clinic)

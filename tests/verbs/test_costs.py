@@ -311,6 +311,7 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert result.cost.statements == len(watch.statements)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("requirements", "unit", "grouped"),
@@ -331,6 +332,7 @@ def test_vectors_that_were_grouped_by_the_same_columns_are_not_grouped_again(
     assert result.rows["source"] == 1000
 
 
+@pytest.mark.slow
 def test_the_values_of_columns_are_counted_once(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

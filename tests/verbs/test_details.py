@@ -176,6 +176,7 @@ def test_every_engine_finds_the_range_of_every_size(subject: Subject, engine: En
         subject.drop("counted")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_every_engine_counts_what_python_counts(subject: Subject, engine: Engine, unit: str | None) -> None:

@@ -169,6 +169,7 @@ def test_a_printed_spec_of_another_kind_says_what_it_asks_for(kind: str) -> None
     assert len(spec.to_yaml().splitlines()) > len(str(spec).splitlines())
 
 
+@pytest.mark.slow
 def test_a_short_form_has_the_verdict(clinic: Path) -> None:
     spec = kanon_sql.Spec.load(clinic / "spec.yml")
     with kanon_sql.connect(str(clinic / "clinic.duckdb")) as db:

@@ -182,6 +182,7 @@ def assert_open(possible: set[int], k: int) -> None:
     assert len(possible) > 1 or not 0 < next(iter(possible)) < k
 
 
+@pytest.mark.slow
 def test_a_table_with_one_suppressed_row_shows_the_release_alone(database: Database) -> None:
     rows = [(age, "a", "x") for age in (1, 2, 3) for _ in range(4)] + [(9, "d", "Qwyjibo")]
     database.table("people", COLUMNS, rows)

@@ -210,6 +210,7 @@ def test_files_that_are_refused(content: bytes, said: str, tmp_path: Path) -> No
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_arx_comes_back_as_it_was(database: Database, tmp_path: Path) -> None:
     folder = adult_dir()
     if folder is None:

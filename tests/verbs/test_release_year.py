@@ -312,6 +312,7 @@ def test_years_that_are_none(expression: str, year: Any, problem: str) -> None:
         kanon_sql.Spec.from_dict(given)
 
 
+@pytest.mark.slow
 def test_the_name_stands_for_a_year_in_quasi_identifiers_alone(connection: duckdb.DuckDBPyConnection) -> None:
     """Not in texts, in quoted names, or in the tables of a statistics office."""
     given = {

@@ -217,6 +217,7 @@ def test_the_command_line_tells_no_value_unless_asked(tmp_path: Any, monkeypatch
     assert refused.exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "requirement", "makes"),
     [

@@ -214,6 +214,7 @@ def test_two_hospitals_know_that_alice_has_aids(database: Database) -> None:
     assert (attack.examined, attack.exposed, attack.beyond, attack.risk) == (1, 1, 1, 1.0)
 
 
+@pytest.mark.slow
 def test_stomach_diseases_are_similar(database: Database) -> None:
     """Li, Li, Venkatasubramanian 2007, section 3.1 (tables 3 and 4): 3 diverse values, all of the stomach."""
     diseases = {

@@ -148,6 +148,7 @@ def test_what_all_classes_tell_breaks_the_tie_within_each(database: Database) ->
     same(attack, learned(source, release, hierarchies, "d", {"smokes": 2, "ward": 4}))
 
 
+@pytest.mark.slow
 def test_one_class_teaches_nothing(database: Database) -> None:
     """Everybody alike: ties are split, so that nothing is gained over the most frequent value."""
     database.table("s", ["q", "d"], [("a", "x"), ("a", "y"), ("a", "z"), ("a", None)])

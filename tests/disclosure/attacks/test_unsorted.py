@@ -102,6 +102,7 @@ def test_alone_the_order_of_quasi_identifiers_tells_nothing_and_says_where_it_wo
     assert "(--earlier)" in audit(sweeney.engine, sweeney_spec("gt2")).left_out["unsorted"]
 
 
+@pytest.mark.slow
 def test_three_releases_together_tell_more_than_two(database: Database) -> None:
     """Of each of three attributes a release shows all: in twos the classes have two rows, in threes one."""
     people = [dict(zip("abc", map(str, bits), strict=True)) for bits in product((0, 1), repeat=3)]

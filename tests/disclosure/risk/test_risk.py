@@ -363,6 +363,7 @@ def test_no_other_parameters_are_more_likely(sizes: dict[int, int]) -> None:
             assert value <= 0 or log(value) <= best + 1e-9
 
 
+@pytest.mark.slow
 def test_it_finds_the_parameters_that_made_a_sample() -> None:
     """A sample drawn by the Chinese restaurant process, whose seatings follow the formula."""
     rng, theta, alpha = random.Random(5), 50.0, 0.5

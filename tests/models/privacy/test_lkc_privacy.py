@@ -66,6 +66,7 @@ def told(result: kanon_sql.Check, l: int) -> tuple[Any, ...]:  # noqa: E741
     return found["k"], found["c"], found["violating_classes"], found["violating_rows"]
 
 
+@pytest.mark.slow
 def test_a_table_counted_by_hand(database: Database) -> None:
     """A share of 1/2 in every value of one column; of two columns a share of 1 for the two cooks of 30 alone."""
     database.table("people", TYPES, ROWS)

@@ -123,6 +123,7 @@ def test_check_judges_it(visits: Database) -> None:
             assert result.achieved["at_most(diagnosis)"]["most"] == reached
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("own_model")
 @pytest.mark.parametrize(("k", "most", "passes"), [(2, 2, True), (3, 4, True), (4, 1, False)])

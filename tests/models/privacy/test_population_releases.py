@@ -120,6 +120,7 @@ def test_what_no_search_can_keep_is_refused(database: Database, change: dict[str
         kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("scratch", ["temp", "inline"])
 def test_a_release_that_a_population_protects(database: Database, scratch: str) -> None:
@@ -141,6 +142,7 @@ def test_a_release_that_a_population_protects(database: Database, scratch: str) 
     assert found.cost.source_scans == 1 or scratch == "inline"
 
 
+@pytest.mark.slow
 def test_persons_without_a_value_are_behind_the_top_where_null_suppresses(database: Database) -> None:
     """``nulls: suppress`` leaves out rows of the source, and nobody of the population: search and check agree."""
     database.table("census", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])

@@ -304,6 +304,7 @@ def test_a_domain_of_one_value_has_nothing_to_lose(database: Database) -> None:
     assert kanon_sql.anonymize(database.engine, spec).achieved["profitability"]["payout"] == 8
 
 
+@pytest.mark.slow
 def test_a_specialization_and_a_generalization_of_what_satisfies_violate(database: Database) -> None:
     """Values are attacked, and the top earns nothing: nothing follows from either, with any algorithm that searches."""
     database.table("people", ["q"], [[f"{group}{n}"] for group in "ab" for n in range(4)])

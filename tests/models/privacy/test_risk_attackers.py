@@ -192,6 +192,7 @@ def test_a_class_of_more_records_than_persons_violates(database: Database) -> No
         assert found["violating_rows"] == 3
 
 
+@pytest.mark.slow
 def test_by_hand(database: Database) -> None:
     """Classes of 2 and 1 that stand for 10 and 4: matching records 2/10 + 1/4 of 3, matching people 2 of 14."""
     database.table("census", ["q"], [["a"]] * 10 + [["b"]] * 4 + [["c"]])

@@ -114,6 +114,7 @@ def people(database: Database) -> None:
     database.table("people", ["age", "sex", "income"], rows)
 
 
+@pytest.mark.slow
 def test_by_hand(database: Database) -> None:
     """By age one of eight rows is told wrongly, by sex three; the loss would rather keep neither apart."""
     people(database)

@@ -190,6 +190,7 @@ def test_the_scores_are_those_of_the_rows(database: Database, monkeypatch: pytes
     assert result.node == {"age": 2, "sex": 1}, "the last one"
 
 
+@pytest.mark.slow
 def test_the_search_spends_its_part(database: Database) -> None:
     """The sample has what is left: a smaller probability than with all of epsilon, and another k."""
     people(database, rows_of(6, 2000))

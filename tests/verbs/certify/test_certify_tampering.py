@@ -158,6 +158,7 @@ def test_what_counts_faults_must_be_zero_whatever_the_certificate_says(fault: st
     assert not list(verify_certificate.wrong(claim, [fault], []))
 
 
+@pytest.mark.slow
 def test_a_changed_statement_is_caught(certified: tuple[Database, Path]) -> None:
     database, directory = certified
     for file in [*(directory / "sql").iterdir(), directory / VERIFIER.name]:

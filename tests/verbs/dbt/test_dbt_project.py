@@ -328,6 +328,7 @@ def test_requirements_that_no_build_would_test_are_refused(
         written(clinic, tmp_path, **given)
 
 
+@pytest.mark.slow
 def test_another_engine_is_refused(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     elsewhere = Dbt("postgres", lambda _: [("q", "text")])

@@ -155,6 +155,7 @@ def visits(persons_per_class: Sequence[int], rows_each: int = 4) -> list[tuple[s
     ]
 
 
+@pytest.mark.slow
 def test_persons_are_those_whom_the_run_counted(database: Database) -> None:
     """12 rows of 3 persons are no class of 12: rows alone would say that the risk is below the threshold."""
     database.table("people", ["person", "q0"], visits([3, 5, 4]))
@@ -204,6 +205,7 @@ def test_masked_rows_are_a_class_that_nobody_counted_in_persons(database: Databa
     assert not records.proven
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("change", "why"),
@@ -230,6 +232,7 @@ def test_nobody_vouches_for_persons_in_another_table(database: Database, change:
     assert "Rows were counted, and the spec protects persons" in kanon_sql.evidence_report(found)
 
 
+@pytest.mark.slow
 def test_a_run_by_another_spec_does_not_vouch(database: Database) -> None:
     database.table("people", ["person", "q0"], visits([12, 30], 2))
     assert kanon_sql.anonymize(database.engine, spec_of(**PERSONS)).passed
@@ -345,6 +348,7 @@ def test_attacks_on_request_are_run_besides_the_others(database: Database) -> No
         kanon_sql.evidence(database.engine, spec_of(), attacks=["homogeneity"])
 
 
+@pytest.mark.slow
 def test_a_population_gives_the_journalists_risk(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     database.table("everybody", ["q0", "q1"], [row[:2] for row in of_sizes(8, 20)])
@@ -393,6 +397,7 @@ def test_it_only_reads_and_leaves_nothing(database: Database) -> None:
     assert all(text.startswith(("CREATE TEMPORARY TABLE", "DROP TABLE")) and "kanon_" in text for text in written)
 
 
+@pytest.mark.slow
 def test_misfits_are_refused(database: Database) -> None:
     stand(database, of_sizes(4, 4))
     engine = database.engine

@@ -175,6 +175,7 @@ def test_zip_codes_are_counted_as_by_hand(labels: list[str | None], people: dict
     assert found.within is (not expected["finer_rows"] and not expected["small_rows"])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("people", "answer"), [(20_000, "not within the rule"), (20_001, "within the rule"), (None, "to be looked at")]

@@ -133,6 +133,7 @@ def test_the_json_follows_its_schema_which_leaves_nothing_open(forms: dict[str, 
     assert json.loads(run("pipeline", "schema", "evidence").stdout) == evidence_schema()
 
 
+@pytest.mark.slow
 def test_names_that_are_markup_stay_text(tmp_path: Path) -> None:
     evil = "<script>x|y</script>"
     with duckdb.connect(str(tmp_path / "evil.duckdb")) as connection:

@@ -480,6 +480,7 @@ def shares(rows: list[tuple[Any, ...]], pairs: list[tuple[int, ...]]) -> dict[tu
     return found
 
 
+@pytest.mark.slow
 def test_what_columns_tell_apart_together(connection: duckdb.DuckDBPyConnection) -> None:
     text, _ = written(
         connection,

@@ -126,6 +126,7 @@ HOUSEHOLDS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("persons", "days"), [(60, 90), (80, 300), (20, 40), (12, 600)])
 def test_a_diary_of_more_days_than_persons(persons: int, days: int) -> None:
@@ -135,6 +136,7 @@ def test_a_diary_of_more_days_than_persons(persons: int, days: int) -> None:
     assert "day" in Spec.parse(text).quasi_identifiers
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "member"), [("hhid", "pnum"), ("a", "b"), ("household_nr", "line")])
 def test_a_household_with_few_large_ones(name: str, member: str) -> None:

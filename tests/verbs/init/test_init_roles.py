@@ -166,6 +166,7 @@ def test_any_roles(engine: Any, roles: list[str | None]) -> None:
 # --- The command line -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_roles_on_the_command_line(directory: Path) -> None:
     result = run(
         "init", "panel", "-d", directory / "x.duckdb", "--quasi-identifiers", "race, lwage", "--quasi-identifiers",

@@ -62,6 +62,7 @@ def test_a_date_with_a_few_faults_is_said_to_be_one_and_keeps_its_month(database
     assert not [label for label in released if label in FAULTS]
 
 
+@pytest.mark.slow
 def test_so_are_numbers_which_keep_their_first_digits(database: Database) -> None:
     ages = [str(18 + number * 7 % 70) for number in range(996)] + ["n/a", "about 40", "-", "1-2"]
     database.table("t", {"age": "VARCHAR", "zip": "VARCHAR"}, [(age, f"1000{n % 9}") for n, age in enumerate(ages)])

@@ -622,6 +622,7 @@ def test_the_formats_of_pipelines_have_them(database: Database) -> None:
 # --- What tells nothing, and what only looks so ------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["mondrian", {"method": "local", "ranges": ["age"]}], ids=["mondrian", "local"])
 @pytest.mark.parametrize("kind", ["INTEGER", "VARCHAR"])
 def test_a_range_is_not_the_top(database: Database, recoding: Any, kind: str) -> None:

@@ -164,6 +164,7 @@ def test_a_birth_year_beside_bands_of_age_is_an_error(database: Database, rows: 
 AGGREGATED = {"method": "microaggregation", "columns": {"age": "mean"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "recoding",
     ["local", "mondrian", "cells", {"method": "mondrian", "variant": "relaxed"}, "kk", AGGREGATED],
@@ -222,6 +223,7 @@ def test_what_other_labels_reveal_is_no_columns_fault(database: Database) -> Non
     assert together[2] < alone[1] / 2, "what the classes show is less than half of it"
 
 
+@pytest.mark.slow
 def test_a_few_values_that_reveal_it_are_a_warning(database: Database) -> None:
     """Of 2,000 rows, 240 have a diagnosis of one sex alone: 12 %."""
     draw = random.Random(1)
@@ -280,6 +282,7 @@ def test_init_takes_a_column_that_reveals_a_quasi_identifier_for_one(database: D
 # --- Groups of persons -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["household", "x17"])
 @pytest.mark.parametrize("unit", ["person", None])
 def test_a_household_links_rows(database: Database, name: str, unit: str | None) -> None:

@@ -77,6 +77,7 @@ def test_names_in_a_perturbed_release(database: Database) -> None:
         PerturbSpec.from_dict({**given, "warnings": {"kept_links_rows": "warn"}})
 
 
+@pytest.mark.slow
 def test_names_among_the_labels_of_a_table(database: Database) -> None:
     named(database)
     given: dict[str, Any] = {
