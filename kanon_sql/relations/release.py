@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Column, Row, Workspace
-from kanon_sql.errors import VerificationError
+from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.evaluate import Subject, examine
 from kanon_sql.frequency import drawn_number, value_facts_of
-from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms, shown_keys
+from kanon_sql.hierarchies import (
+    exact_texts,
+    exact_value,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    refuse_several_texts,
+    shown_keys,
+)
 from kanon_sql.relations.keys import NewKeys
 from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
 from kanon_sql.relations.sensitive import class_models
@@ -216,6 +223,7 @@ def examined(
         references: column of persons -> the distribution that classes are compared with, where a requirement has one.
 
     Raises:
+        SpecError: references are of another kind than the keys.
         VerificationError: keys are not unique, or rows refer to no row.
         UnsupportedError: this engine could not compare some values exactly.
     """
@@ -265,12 +273,15 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
         spec: says which numbers of rows are known.
 
     Raises:
+        SpecError: references are of another kind than the keys.
         VerificationError: keys are not unique, or rows refer to no row.
         UnsupportedError: this engine could not compare some values exactly.
     """
     types = {name: workspace.columns(item.table) for name, item in tables.items()}
     for name, item in tables.items():
         _refuse_inexact(workspace, item, types[name])
+        if item.above is not None:
+            _refuse_other_kinds(item, types[name], tables[item.above], types[item.above])
     persons = workspace.table("examined_persons")
     root = tables[PERSON]
     keys = [exact_value(types[PERSON][name], _OWN) for name in root.key]
@@ -349,10 +360,24 @@ def _joined(
 
 def _refuse_inexact(workspace: Workspace, item: ReleasedTable, types: Mapping[str, Column]) -> None:
     """Refuse values that this engine could not compare exactly: different ones would be counted as one."""
+    refuse_several_texts(types, (*item.key, *item.refers), "a key")
+    refuse_several_texts(types, item.sensitive, "a requirement")
     names = dict.fromkeys((*item.key, *item.refers, *item.labels, *item.sensitive))
     used = {name: types[name] for name in names}
     refuse_mixed_forms(workspace, item.table, used)
     refuse_blank_ends(workspace, item.table, exact_texts(list(used.values()), "checked"), item.name)
+
+
+def _refuse_other_kinds(
+    item: ReleasedTable, types: Mapping[str, Column], above: ReleasedTable, types_above: Mapping[str, Column]
+) -> None:
+    """Refuse references of another kind than the keys: a number would be equal to several texts, '1' and '01'."""
+    for own, other in zip(item.refers, above.key, strict=True):
+        if types[own].kind != types_above[other].kind:
+            raise SpecError(
+                f"{item.name}: {own!r} is {types[own].type}, and {other!r} of {above.name}, which it refers to, is "
+                f"{types_above[other].type}; cast one of them"
+            )
 
 
 def _labels(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:

@@ -657,3 +657,27 @@ def test_check_finds_what_others_released(subject: Subject) -> None:
     assert not found.passed
     assert found.requirements[0]["fewest"] == 1
     assert found.requirements[0]["rare"] == 1
+
+
+def test_check_refuses_references_that_equal_several_keys(subject: Subject) -> None:
+    """The number 1 is both texts, so that the row of both would stand for the one that refers to nobody."""
+    connection = duckdb.connect()
+    connection.execute("CREATE SCHEMA r")
+    connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES ('1'), ('01'), ('2')) AS t(id)")
+    connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (9, 'b')) AS t(buyer, item)")
+    with pytest.raises(SpecError, match="'buyer' is INTEGER, and 'id' of person, which it refers to, is VARCHAR"):
+        kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+
+
+def test_check_refuses_lists_of_sensitive_values(subject: Subject) -> None:
+    """Both buyers have flu, and neither list is the other."""
+    connection = duckdb.connect()
+    connection.execute("CREATE SCHEMA r")
+    connection.execute("CREATE TABLE r.buyers (id INTEGER, ill VARCHAR[])")
+    connection.execute("INSERT INTO r.buyers VALUES (1, ['flu']), (2, ['flu', 'hiv'])")
+    connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (2, 'a')) AS t(buyer, item)")
+    plain = basket_spec(2, 1, release={"schema": "r"}).to_dict()
+    plain["person"]["sensitive"] = ["ill"]
+    plain["privacy"].append({"coherence": {"h": 0.5}})
+    with pytest.raises(UnsupportedError, match="ill: a value of type"):
+        kanon_sql.check_tables(kanon_sql.connect(connection), RelationalSpec.from_dict(plain))
