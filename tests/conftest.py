@@ -74,7 +74,8 @@ def words_of(item: pytest.Item) -> set[str]:
 def leave_to_the_campaign(items: list[pytest.Item]) -> None:
     """Of a slow test with more than three cases, let a third run, and three at least: which ones, its name decides.
 
-    So each engine has its turn in some of the tests that have a case for each of them.
+    So each engine has its turn in some of the tests that have a case for each of them; Spark, which takes half a
+    minute for what others do in a second, in those of the engines.
     """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -82,6 +83,13 @@ def leave_to_the_campaign(items: list[pytest.Item]) -> None:
             cases.setdefault(item.nodeid.split("[")[0], []).append(item)
     for test, those in cases.items():
         if test.startswith(ALL_CASES):
+            continue
+        if not test.startswith("tests/engines/"):
+            for item in those:
+                if "spark" in parameters_of(item):
+                    item.add_marker(pytest.mark.campaign)
+            those = [item for item in those if not item.get_closest_marker("campaign")]
+        if len(those) <= 3:
             continue
         count, first = len(those), crc32(test.encode())
         turns = max(3, count // 3)

@@ -212,7 +212,7 @@ def test_many_worlds(subject: Subject, start: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_finds_the_same(name: str) -> None:
-    worlds = 2 if name == "spark" else 6
+    worlds = 2 if name == "spark" else 4
     with subject_of(name) as subject, subject_of("duckdb") as other:
         engine, reference = subject.connect(), other.connect()
         for seed in range(worlds):

@@ -316,7 +316,7 @@ LONG = [
 """Without ten requirements at each of many nodes of Spark's, which take it minutes."""
 
 
-@pytest.mark.campaign_on("spark", "mariadb", "clickhouse-all models", "postgres-all models", "duckdb-persons")
+@pytest.mark.campaign_on("spark", "mariadb", "clickhouse", "postgres-all models", "duckdb-persons")
 @pytest.mark.parametrize(("name", "case"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)])
 @pytest.mark.slow
 def test_every_engine(name: str, case: str, tmp_path: Path) -> None:
