@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.evaluate import Subject, flagged_classes, reference_in, table_frames
+from kanon_sql.evaluate import Subject, flagged_classes, reference_in, refuse_other_kind, table_frames
 from kanon_sql.frequency import ValueFacts, explained_if_missing, plain_source_of, unknown_columns, value_facts_of
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, label_of, model_of
@@ -29,11 +29,16 @@ def class_models(spec: RelationalSpec) -> list[PrivacyModel]:
     return [model_of(item) for item in spec.of_classes]
 
 
-def source_references(workspace: Workspace, spec: RelationalSpec) -> dict[str, Sql]:
+def source_references(workspace: Workspace, spec: RelationalSpec, released: Mapping[str, Column]) -> dict[str, Sql]:
     """The distribution in the source of each sensitive column of persons that classes are compared with.
 
+    Args:
+        workspace: where.
+        spec: names them.
+        released: the columns of the released table of persons.
+
     Raises:
-        SpecError: the source has no such column.
+        SpecError: the source has no such column, or one of another kind than the released one.
     """
     models = [model for model in class_models(spec) if model.needs_reference]
     names = [model.attribute for model in models if model.attribute is not None]
@@ -46,6 +51,8 @@ def source_references(workspace: Workspace, spec: RelationalSpec) -> dict[str, S
     problems = unknown_columns(placed.shown, types, names, "which the spec names")
     if problems:
         raise SpecError(problems)
+    for name in names:
+        refuse_other_kind(workspace, released[name], types[name])
     reader = workspace.reading(form)
     refuse_mixed_forms(reader, source_relation(), {name: types[name] for name in names})
     return {

@@ -679,7 +679,8 @@ def check_tables(
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
             stands, others = released_tables(workspace, spec)
-            seen = examined(workspace, stands, spec, source_references(workspace, spec))
+            persons = workspace.columns(stands[PERSON].table)
+            seen = examined(workspace, stands, spec, source_references(workspace, spec, persons))
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",

@@ -265,3 +265,25 @@ def test_a_spec_reads_back() -> None:
     spec = spec_of(random_world(3), "local", asked_of(5, "local")[2], release={"schema": "out"})
     assert RelationalSpec.from_dict(spec.to_dict()) == spec
     assert RelationalSpec.parse(spec.to_yaml()) == spec
+
+
+def test_check_refuses_to_compare_classes_with_values_of_another_kind() -> None:
+    """The texts '1' and '01' are both the number 1 of the source, and two values for who reads them."""
+    connection = duckdb.connect()
+    connection.execute("CREATE SCHEMA released")
+    connection.execute("CREATE TABLE people AS SELECT i AS pid, 1 AS ill FROM range(4) AS t(i)")
+    values = "SELECT pid, 'x' AS age, ['1', '01'][1 + pid % 2] AS ill FROM people"
+    connection.execute(f"CREATE TABLE released.people AS {values}")
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "people", "key": "pid", "quasi_identifiers": {"age": {}}, "sensitive": ["ill"]},
+            "privacy": [
+                {"km_anonymity": {"k": 2, "m": 0}},
+                {"t_closeness": {"attribute": "ill", "t": 0.1, "distance": "equal"}},
+            ],
+            "release": {"schema": "released"},
+        }
+    )
+    with pytest.raises(SpecError, match="'ill' is VARCHAR in the table and INTEGER in the source"):
+        kanon_sql.check_tables(kanon_sql.connect(connection), spec)
