@@ -831,7 +831,7 @@ class RelationalSpec(SpecDocument):
                 continue
             if parent.key is None:
                 yield Fault(("tables", item.table), f"missing 'key': the items {quote(name)} refer to it", True)
-            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.sensitive, *parent.keep)
+            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.sensitive, *parent.keep, *parent.replace)
             if item.column.casefold() in {other.casefold() for other in others}:
                 why = "the column has another role in its table, and would be released twice; leave it out there"
                 yield Fault(("items", name, "column"), why)

@@ -481,6 +481,8 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
          "has the name of a source table"),
         ({"items": {"i": {"table": "nosuch", "column": "c", "split": ";"}}}, "there is no table of this name here"),
         ({"items": {"i": {"column": "age", "split": ";"}}}, "the column has another role"),
+        ({"person": {"table": "t", "key": "a", "replace": ["c"]}, "items": {"i": {"column": "c", "split": ";"}}},
+         "the column has another role"),
         ({"items": {"i": {"column": "c"}}}, "missing 'split'"),
     ],
 )  # fmt: skip
