@@ -102,7 +102,7 @@ def init_tables(
             rows refer to none.
     """
     if not tables:
-        raise SpecError("tables: name the tables below that of persons")
+        raise SpecError("tables: none below that of persons; name those whose rows belong to persons")
     if k is not None and k < 1:
         raise SpecError(f"k: expected a whole number of at least 1, got {k}")
     with engine.run(Deadline(timeout)):
