@@ -211,6 +211,13 @@ def readme() -> dict[str, list[Block]]:
     return kinds
 
 
+def test_the_readme_has_a_command_for_the_demo_and_one_for_the_tests() -> None:
+    """Each is for a fresh machine, and CI runs the tests by what the second one ends with."""
+    demo, tests = (block.text.strip().split(" && ") for block in readme()["python3 -m venv"])
+    assert (demo[0], demo[-1]) == (tests[0], "kanon-sql demo")
+    assert f"\n{tests[-1]}\n" in (ROOT / ".ci" / "run").read_text()
+
+
 def test_the_extras_that_pages_install_are_there() -> None:
     import tomllib
 
