@@ -22,8 +22,8 @@ class Exposed:
 
     Attributes:
         m: how many items are known, one of :data:`KNOWN`.
-        unique: persons of whom something may be known that no other person shares.
-        few: those of whom something may be known that fewer than k persons share.
+        unique: persons who have something that may be known and that no other person shares.
+        few: those who have something that may be known and that fewer than k persons share.
         joined: those who are unique, and would not be so in any table alone.
     """
 
@@ -112,7 +112,7 @@ def _found(workspace: Workspace, persons: Relation, items: Relation | None, k: i
 
 
 def _rare(workspace: Workspace, persons: Relation, items: Relation | None, k: int) -> list[Relation]:
-    """For each of :data:`KNOWN`, the persons of whom so much, or less, may be known that fewer than k share."""
+    """For each of :data:`KNOWN`, the persons with that many items, or fewer, that fewer than k persons share."""
     found: list[Relation] = []
     for known in KNOWN:
         tables = found[-1:]

@@ -219,7 +219,7 @@ class Climb:
 def without_lost_rows(
     workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, states: States, k: int
 ) -> PersonClasses | None:
-    """The persons of whom no row is left out where an attacker knows how many they have; None where all are such.
+    """The persons who lose no row, where an attacker knows how many rows they have; None where no person loses one.
 
     Args:
         workspace: where.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -595,10 +596,12 @@ def _sampling_notes(spec: RelationalSpec, found: Mapping[str, Member]) -> list[s
 
 def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
     most = spec.suppression.most_persons(found[PERSON].count)
+    proven = spec.method == "full_domain" and _is_proven(spec)
+    tried = "with whatever levels" if proven else "with all levels that were tried"
     return RelationalResult(
         verb=verb,
         verdict="fail",
-        message=f"{stopped}: with whatever levels more than the limit of {most:,} persons would be left out; raise "
+        message=f"{stopped}: {tried} more than the limit of {most:,} persons would be left out; raise "
         "suppression.max_persons, add levels, or lower k or m",
         recoding=spec.method,
         persons=found[PERSON].count,
@@ -672,10 +675,7 @@ def check_tables(
         >>> kanon_sql.anonymize_tables(db, spec).passed, kanon_sql.check_tables(db, spec).passed
         (True, True)
     """
-    if spec.release is None:
-        raise SpecError("release: missing; check looks for the released tables there: release: {schema: released}")
-    judged = [spec.released(name) for name in (PERSON, *spec.below)]
-    with running(engine, timeout, judges=judged) as run:
+    with running_on_released(engine, spec, "check", timeout) as run:
         with open_workspace(engine, "", report) as workspace:
             workspace.report("counting in the released tables", None)
             stands, others = released_tables(workspace, spec)
@@ -699,9 +699,9 @@ def check_tables(
                     "loss": 0.0,
                     "columns": {},
                     "above": None if name == PERSON else spec.below[name].above,
-                    "published": ".".join(judged[number]),
+                    "published": ".".join(spec.released(name)),
                 }
-                for number, (name, rows) in enumerate(seen.rows.items())
+                for name, rows in seen.rows.items()
             },
             requirements=(),
             notes=[*engine.read_notes, *_notes(spec), *others],
@@ -728,6 +728,19 @@ def _violations(item: Shared) -> str:
             f"with a share of {item.reached['h']:.4g}"
         )
     return f"{item.rare:,} classes violate it"
+
+
+def running_on_released(
+    engine: Engine, spec: RelationalSpec, verb: str, timeout: float | None
+) -> AbstractContextManager[Run]:
+    """Open a run of a command that reads the released tables.
+
+    Raises:
+        SpecError: the spec names no release, or one of the tables holds perturbed values.
+    """
+    if spec.release is None:
+        raise SpecError(f"release: missing; {verb} looks for the released tables there: release: {{schema: released}}")
+    return running(engine, timeout, judges=[spec.released(name) for name in (PERSON, *spec.below)])
 
 
 def released_tables(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:

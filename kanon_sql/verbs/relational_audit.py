@@ -8,12 +8,10 @@ from html import escape
 from typing import Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
-from kanon_sql.errors import SpecError
 from kanon_sql.relations import Exposed, exposure
-from kanon_sql.spec import HIDDEN, PERSON, Count, RelationalSpec, Text, VerdictResult
-from kanon_sql.verbs.relational import released_tables
+from kanon_sql.spec import HIDDEN, Count, RelationalSpec, Text, VerdictResult
+from kanon_sql.verbs.relational import released_tables, running_on_released
 from kanon_sql.verbs.result import Cost
-from kanon_sql.verbs.run import running
 
 __all__ = ["ExposedPersons", "RelationalAudit", "audit_tables"]
 
@@ -133,10 +131,7 @@ def audit_tables(
         >>> kanon_sql.audit_tables(db, spec).together["1"]
         {'unique': 0, 'few': 0}
     """
-    if spec.release is None:
-        raise SpecError("release: missing; audit looks for the released tables there: release: {schema: released}")
-    judged = [spec.released(name) for name in (PERSON, *spec.below)]
-    with running(engine, timeout, judges=judged) as run:
+    with running_on_released(engine, spec, "audit", timeout) as run:
         with open_workspace(engine, "", report) as workspace:
             stands, others = released_tables(workspace, spec)
             found = exposure(workspace, stands, spec)
