@@ -61,18 +61,26 @@ class CloakWarnings(_Handled):
     kept_links_rows: _Handling = _warning("A kept column links rows of the same few people.")
 
 
+_NEARLY_UNIQUE = _warning("A column that is released as it is singles rows out.")
+_NAMED = _warning("The name of a released column is that of an identifier.")
+
+
 class RelatedWarnings(_Handled):
     """What becomes of each warning of a release of several tables.
 
     Attributes:
         keys_join_releases: the new keys are those of every release that is made with the same secret.
         earlier_table_stands: a table of an earlier release of these tables stays where it is.
+        nearly_unique_kept: a column that is released as it is singles rows out.
+        named_like_identifier: the name of a released column is that of an identifier.
     """
 
     expected: ClassVar[str] = "a mapping such as {keys_join_releases: allow}"
 
     keys_join_releases: _Handling = _warning("The new keys are the same in every release made with one secret.")
     earlier_table_stands: _Handling = _warning("A table of an earlier release is not part of this one, and stays.")
+    nearly_unique_kept: _Handling = _NEARLY_UNIQUE
+    named_like_identifier: _Handling = _NAMED
 
 
 class WarningOptions(_Handled):
@@ -100,13 +108,13 @@ class WarningOptions(_Handled):
     expected: ClassVar[str] = "a mapping such as {nearly_unique_kept: error}"
 
     rows_not_persons: _Handling = _warning("Classes are counted in rows, and some have too few persons.")
-    nearly_unique_kept: _Handling = _warning("A column that is released as it is singles rows out.")
+    nearly_unique_kept: _Handling = _NEARLY_UNIQUE
     kept_reveals_quasi_identifier: _Graded = Field(
         default="by_share",
         description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
     )
     kept_links_rows: _Handling = _warning("A column that is released as it is links rows of the same few people.")
-    named_like_identifier: _Handling = _warning("The name of a released column is that of an identifier.")
+    named_like_identifier: _Handling = _NAMED
     identifiers_present: _Handling = _warning("A checked table holds columns that the spec calls identifiers.")
     unnamed_columns: _Handling = _warning("A checked table has columns that the spec does not name.")
     inconsistent_spelling: _Handling = _warning(

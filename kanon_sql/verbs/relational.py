@@ -65,7 +65,7 @@ from kanon_sql.spec import (
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import Run, running
-from kanon_sql.verbs.warnings import failed_by, heeded
+from kanon_sql.verbs.warnings import failed_by, heeded, named_like_identifiers
 from kanon_sql.version import __version__
 
 __all__ = [
@@ -362,6 +362,9 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         seen = examined(workspace, written, spec, sensitive.references)
         _verify(seen, counted)
         result = replace(_with(result, seen), message=_message("published", counted, spec), notes=notes)
+        result = replace(result, warnings=[*result.warnings, *_of_kept(workspace, spec, written)])
+        if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
+            return replace(result, verdict="fail", message=f"{stopped}: {why}")
         manifest = _manifest(workspace, spec, result)
         publish_together(
             workspace, [(Placed(spec, name), item.table, {**manifest, "release": ".".join(spec.released(name))})
@@ -580,7 +583,29 @@ def _warnings(workspace: Workspace, spec: RelationalSpec, verb: Verb) -> list[Wa
                 "not part of this one, and still there with its keys; drop what is no longer to be read"
             )
             found.append(Warned("earlier_table_stands", why, left))
-    return heeded(spec, found)
+    kept = [item for name in (PERSON, *spec.below) for item in _unchanged(spec, name)]
+    return heeded(spec, [*found, *named_like_identifiers(spec, kept)])
+
+
+def _unchanged(spec: RelationalSpec, name: str) -> list[str]:
+    """The columns of a table that are released as they are."""
+    table = Placed(spec, name).table
+    return [*table.keep, *table.sensitive]
+
+
+def _of_kept(workspace: Workspace, spec: RelationalSpec, tables: Mapping[str, ReleasedTable]) -> list[Warned]:
+    """The columns that are released as they are, and by which many rows of their table are alone."""
+    if spec.warnings.nearly_unique_kept == "allow":
+        return []
+    from kanon_sql.verbs.warnings.columns import nearly_unique  # which a plan does without
+
+    found = []
+    for name, item in tables.items():
+        columns = workspace.columns(item.table)
+        for warned in nearly_unique(workspace, item.table, columns, item.labels, _unchanged(spec, name)):
+            places = [f"{name}.{column}" for column in warned.columns]
+            found.append(replace(warned, message=f"{name}.{warned.message}", columns=places))
+    return found
 
 
 def _sampling_notes(spec: RelationalSpec, found: Mapping[str, Member]) -> list[str]:
@@ -681,6 +706,7 @@ def check_tables(
             stands, others = released_tables(workspace, spec)
             persons = workspace.columns(stands[PERSON].table)
             seen = examined(workspace, stands, spec, source_references(workspace, spec, persons))
+            warned = [*_warnings(workspace, spec, "check"), *_of_kept(workspace, spec, stands)]
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",
@@ -705,7 +731,10 @@ def check_tables(
             },
             requirements=(),
             notes=[*engine.read_notes, *_notes(spec), *others],
+            warnings=warned,
         )
+        if result.passed and (why := failed_by(spec, warned, on_any=False)) is not None:
+            result = replace(result, verdict="fail", message=why)
         return run.closed(_with(result, seen))
 
 

@@ -683,3 +683,34 @@ def test_check_refuses_lists_of_sensitive_values(subject: Subject) -> None:
     plain["privacy"].append({"coherence": {"h": 0.5}})
     with pytest.raises(UnsupportedError, match="ill: a value of type"):
         kanon_sql.check_tables(kanon_sql.connect(connection), RelationalSpec.from_dict(plain))
+
+
+def test_kept_columns_that_single_rows_out_are_named_and_may_stop_a_release(subject: Subject) -> None:
+    subject.execute(
+        "CREATE TABLE people AS SELECT i AS id, 30 AS age, 'x' || i AS ssn, i % 2 AS sex FROM range(20) t(i)"
+    )
+    subject.execute("CREATE TABLE stays AS SELECT i AS id, 'w' AS ward, 'y' || i AS text FROM range(20) t(i)")
+    subject.execute("CREATE SCHEMA out")
+    given = {
+        "version": 1,
+        "person": {"table": "people", "key": "id", "quasi_identifiers": {"age": None}, "keep": ["ssn", "sex"]},
+        "tables": {"stays": {"person": "id", "quasi_identifiers": {"ward": None}, "keep": ["text"]}},
+        "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        "release": {"schema": "out"},
+    }
+    strict = RelationalSpec.from_dict({**given, "warnings": {"nearly_unique_kept": "error"}})
+    refused = kanon_sql.anonymize_tables(subject.connect(), strict)
+    assert not refused.passed
+    assert "nothing was published: nearly_unique_kept is an error" in refused.message
+    assert subject.fetch("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'stays'") == [(1,)]
+    spec = RelationalSpec.from_dict(given)
+    for verb in (kanon_sql.anonymize_tables, kanon_sql.check_tables):
+        result = verb(subject.connect(), spec)
+        assert result.passed
+        found = {(item.code, *item.columns) for item in result.warnings}
+        assert found == {
+            ("named_like_identifier", "ssn"),
+            ("nearly_unique_kept", "person.ssn"),
+            ("nearly_unique_kept", "stays.text"),
+        }
+    assert not kanon_sql.check_tables(subject.connect(), strict).passed
