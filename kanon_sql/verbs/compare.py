@@ -28,7 +28,7 @@ from kanon_sql.spec import (
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Charted, Plan
 
-__all__ = ["Compared", "Comparison", "compare", "with_k"]
+__all__ = ["Compared", "Comparison", "compare", "refuse_impossible_numbers", "with_k"]
 
 COMMON = "loss"
 """What runs are compared by when their specs search for different metrics."""
@@ -156,9 +156,8 @@ def compare(
             "compare: there is only one run; give more specs, or --k 2,5,10, or --recoding full_domain,local, or "
             "--columns 1,2,3"
         )
-    for what, option, numbers in (("k", "--k 2,5,10", ks), ("columns", "--columns 1,2,3", columns)):
-        if any(given < 1 for given in numbers) or len(set(numbers)) < len(numbers):
-            raise SpecError(f"compare: expected different whole numbers of at least 1 for {what}, such as {option}")
+    refuse_impossible_numbers("k", "--k 2,5,10", ks)
+    refuse_impossible_numbers("columns", "--columns 1,2,3", columns)
     if classify is not None:
         specs = {name: _with_utility(spec, classify, name) for name, spec in specs.items()}
     asked = _asked(specs, ks, recodings, columns)
@@ -180,6 +179,16 @@ def compare(
     ]
     passed = all(run.passed for run in runs if run.reason is None)
     return Comparison(metric, passed, _marked(runs, alone, metric))
+
+
+def refuse_impossible_numbers(what: str, option: str, numbers: Sequence[int]) -> None:
+    """Refuse numbers to compare that are below 1 or given twice.
+
+    Raises:
+        SpecError: they are.
+    """
+    if any(given < 1 for given in numbers) or len(set(numbers)) < len(numbers):
+        raise SpecError(f"compare: expected different whole numbers of at least 1 for {what}, such as {option}")
 
 
 def _with_utility(spec: Spec, column: str, name: str) -> Spec:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.spec import Document, KmAnonymity, RelationalSpec, Text, VerdictResult
+from kanon_sql.verbs.compare import refuse_impossible_numbers
 from kanon_sql.verbs.relational import RelationalResult, plan_tables
 
 __all__ = ["ComparedTables", "RelationalComparison", "compare_tables"]
@@ -71,7 +72,11 @@ def compare_tables(
         ks: each is put in place of the k of every ``km_anonymity``; empty for the specs' own.
         timeout: seconds for the statements of each run; None for no limit.
         report: called with each stage in plain words.
+
+    Raises:
+        SpecError: a k is below 1 or given twice.
     """
+    refuse_impossible_numbers("k", "--k 2,5,10", ks)
     runs = [
         ComparedTables(name=name, k=k, result=plan_tables(engine, _with(spec, k), timeout=timeout, report=report))
         for name, spec in specs.items()
