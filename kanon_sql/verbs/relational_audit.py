@@ -145,13 +145,28 @@ def audit_tables(
             together=_by_known(found.together),
             only_joined={item.m: item.joined for item in found.together},
             alone={name: _by_known(items) for name, items in found.alone.items()},
-            notes=[*engine.read_notes, *others],
+            notes=[*engine.read_notes, *others, *_repeated(found.together, found.alone)],
         )
         return run.closed(result)
 
 
 def _by_known(found: Sequence[Exposed]) -> dict[str, ExposedPersons]:
     return {item.m: {"unique": item.unique, "few": item.few} for item in found}
+
+
+def _repeated(together: Sequence[Exposed], alone: Mapping[str, Sequence[Exposed]]) -> list[str]:
+    """Where more persons are unique in a table alone: it numbers a label that occurs below several rows."""
+    names = [
+        name
+        for name, items in alone.items()
+        if any(own.unique > joined.unique for own, joined in zip(items, together, strict=False))
+    ]
+    return [
+        f"{name}: more persons are unique in this table alone than in the joined ones, since equal labels below "
+        "different rows are several items when joined, and one that occurs several times here; a larger m protects "
+        "against readers who know how often"
+        for name in names
+    ]
 
 
 def _is_exposed(found: Sequence[Exposed], m: str) -> bool:

@@ -119,3 +119,36 @@ def test_only_the_join_singles_two_persons_out() -> None:
         )
         assert result.only_joined == {"0": 0, "1": 4, "2": 4, "3": 4, "all": 4}
         assert "only joined" in str(result)
+
+
+def test_a_label_below_several_rows_is_several_items_and_a_note_says_so() -> None:
+    """Drug X on days a, b and c: each is shared with another person, but no other one has it three times."""
+    with subject_of("duckdb") as subject:
+        subject.execute("CREATE SCHEMA released")
+        subject.table(("released", "people"), {"id": "integer"}, [(1,), (2,), (3,)])
+        days = [(1, "a"), (1, "b"), (1, "c"), (2, "a"), (2, "b"), (3, "b"), (3, "c")]
+        stays = [(number, *cells) for number, cells in enumerate(days)]
+        subject.table(("released", "stays"), {"stay": "integer", "who": "integer", "day": "text"}, stays)
+        subject.table(
+            ("released", "drugs"), {"of": "integer", "drug": "text"}, [(number, "X") for number in range(len(days))]
+        )
+        spec = RelationalSpec.from_dict(
+            {
+                "version": 1,
+                "person": {"table": "p", "name": "people", "key": "id"},
+                "tables": {
+                    "stays": {"key": "stay", "person": "who", "quasi_identifiers": {"day": {}}},
+                    "drugs": {"parent": "stays", "by": "of", "quasi_identifiers": {"drug": {}}},
+                },
+                "privacy": [{"km_anonymity": {"k": 2, "m": 1}}],
+                "release": {"schema": "released"},
+            }
+        )
+        result = kanon_sql.audit_tables(subject.connect(), spec)
+        assert (result.passed, result.together["1"], result.alone["drugs"]["1"]["unique"]) == (
+            True,
+            {"unique": 0, "few": 0},
+            1,
+        )
+        (note,) = result.notes
+        assert note.startswith("drugs: more persons are unique in this table alone")
