@@ -17,6 +17,8 @@ __all__ = [
     "evidence_schema",
     "parties_schema",
     "perturbation_schema",
+    "relational_audit_schema",
+    "relational_comparison_schema",
     "relational_schema",
     "result_schema",
     "risk_schema",
@@ -122,6 +124,21 @@ def relational_schema() -> dict[str, Any]:
     from kanon_sql.verbs.relational import RelationalResult
 
     return _warned(_schema_of(RelationalResult, "kanon_sql several tables"), RelatedWarnings)
+
+
+def relational_audit_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``RelationalAudit.to_dict()``."""
+    from kanon_sql.verbs.relational_audit import RelationalAudit
+
+    return _schema_of(RelationalAudit, "kanon_sql audit of several tables")
+
+
+def relational_comparison_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``RelationalComparison.to_dict()``."""
+    from kanon_sql.spec import RelatedWarnings
+    from kanon_sql.verbs.relational_comparison import RelationalComparison
+
+    return _warned(_schema_of(RelationalComparison, "kanon_sql comparison of several tables"), RelatedWarnings)
 
 
 def risk_schema() -> dict[str, Any]:

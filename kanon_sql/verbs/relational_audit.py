@@ -20,8 +20,8 @@ class ExposedPersons(TypedDict):
     """Persons who could be found.
 
     Attributes:
-        unique: persons of whom something may be known that no other person shares.
-        few: those of whom something may be known that fewer than k persons share.
+        unique: persons who have something that may be known and that no other person shares.
+        few: those who have something that may be known and that fewer than k persons share.
     """
 
     unique: Count

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import kanon_sql
 from kanon_sql import RelationalSpec
+from kanon_sql.report.json import relational_audit_schema
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, random_world
 from tests.relations.test_relations import spec_of
@@ -150,5 +153,6 @@ def test_a_label_below_several_rows_is_several_items_and_a_note_says_so() -> Non
             {"unique": 0, "few": 0},
             1,
         )
+        Draft202012Validator(relational_audit_schema()).validate(json.loads(json.dumps(result.to_dict())))
         (note,) = result.notes
         assert note.startswith("drugs: more persons are unique in this table alone")

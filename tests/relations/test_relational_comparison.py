@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql import RelationalSpec
 from kanon_sql.cli import app
 from kanon_sql.errors import SpecError
+from kanon_sql.report.json import relational_comparison_schema
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.relational_comparison import compare_tables
 from tests.servers import subject_of
@@ -45,6 +48,7 @@ def test_each_k_is_planned_as_if_it_stood_in_the_spec() -> None:
         assert not found.passed
         assert found.message == "2 of 3 could be released"
         assert "a, k = 3" in str(found)
+        Draft202012Validator(relational_comparison_schema()).validate(json.loads(json.dumps(found.to_dict())))
         for wrong in ([0, 5], [-1], [5, 5]):
             with pytest.raises(SpecError, match="different whole numbers of at least 1 for k"):
                 compare_tables(engine, {"a": spec}, wrong)

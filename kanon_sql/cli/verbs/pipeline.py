@@ -205,6 +205,8 @@ RESULTS = {
     "perturbed": "perturbation_schema",
     "parties": "parties_schema",
     "tables": "relational_schema",
+    "tables-audit": "relational_audit_schema",
+    "tables-compare": "relational_comparison_schema",
 }
 """Results, each with the function of :mod:`kanon_sql.report.json` that has its schema."""
 
