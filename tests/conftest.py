@@ -72,7 +72,7 @@ def words_of(item: pytest.Item) -> set[str]:
 
 
 def leave_to_the_campaign(items: list[pytest.Item]) -> None:
-    """Of a slow test with more than three cases, let a third run, and three at least: which ones, its name decides.
+    """Of a slow test with more than two cases, let a third run, and two at least: which ones, its name decides.
 
     So each engine has its turn in some of the tests that have a case for each of them; Spark, which takes half a
     minute for what others do in a second, in those of the engines.
@@ -89,10 +89,10 @@ def leave_to_the_campaign(items: list[pytest.Item]) -> None:
                 if "spark" in parameters_of(item):
                     item.add_marker(pytest.mark.campaign)
             those = [item for item in those if not item.get_closest_marker("campaign")]
-        if len(those) <= 3:
+        if len(those) <= 2:
             continue
         count, first = len(those), crc32(test.encode())
-        turns = max(3, count // 3)
+        turns = max(2, count // 3)
         run = {(first + turn * count // turns) % count for turn in range(turns)}
         for number, item in enumerate(those):
             if number not in run:
