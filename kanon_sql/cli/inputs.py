@@ -91,7 +91,9 @@ def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
     return others[kind].load(path) if isinstance(kind, str) and kind in others else load_spec(path)
 
 
-def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, bool]) -> None:
+def run_if_several(
+    run: Session, verb: str, path: str, refused: Mapping[str, bool], manifest: str | None = None
+) -> None:
     """Run a verb and exit, if a file is a spec of several tables.
 
     Args:
@@ -99,6 +101,7 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
         verb: the command: plan, anonymize, check or audit.
         path: the spec, or a table, which is none.
         refused: options that are for one table -> whether they were given.
+        manifest: what ``--manifest`` says, of anonymize.
 
     Raises:
         SpecError: the spec is wrong, such an option was given, or a release would be lost.
@@ -106,7 +109,15 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
     spec = spec_of_several(path)
     if spec is None:
         return
-    from kanon_sql.cli.outputs import exit_with, print_output, write_report
+    from kanon_sql.cli.outputs import (
+        default_manifest,
+        exit_with,
+        manifest_path,
+        print_output,
+        write_manifest,
+        write_report,
+    )
+    from kanon_sql.spec import PERSON
     from kanon_sql.verbs import relational, relational_audit
 
     given = [name for name, is_given in refused.items() if is_given]
@@ -115,15 +126,21 @@ def run_if_several(run: Session, verb: str, path: str, refused: Mapping[str, boo
         raise SpecError(f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out")
     if verb == "anonymize":
         need_lasting(run.database)
+        if manifest != "none":
+            manifest_path(manifest)  # refused before the run where it is a directory
     engine = run.connect(read_only=verb != "anonymize")
     verbs = relational_audit if verb == "audit" else relational
     result = getattr(verbs, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, result)
+    if verb == "anonymize" and result.manifest is not None and manifest != "none":
+        named = manifest_path(manifest) or default_manifest(Path(path), spec.released(PERSON))
+        write_manifest(named, result.manifest)
+        run.message(f"manifest: {named}")
     if run.report_file is not None:
-        from kanon_sql.report.related_page import audit_report, relational_report
+        from kanon_sql.report.related_page import related_report
 
-        write_report(run, audit_report(result) if verb == "audit" else relational_report(result))
+        write_report(run, related_report(result))
     exit_with(result.passed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.result import Result
 
 __all__ = [
+    "default_manifest",
     "exit_with",
     "manifest_path",
     "output_of",
@@ -199,6 +201,12 @@ def manifest_path(text: str | None) -> Path | None:
         return None
     refuse_directory(Path(text), "--manifest")
     return Path(text)
+
+
+def default_manifest(spec: Path, release: tuple[str, ...]) -> Path:
+    """In the directory of a spec, named after the release, whatever characters that has."""
+    name = re.sub(r"[^\w.-]+", "_", ".".join(release))
+    return spec.absolute().parent / f"{name}.manifest.json"
 
 
 def write_manifest(path: Path, manifest: Any) -> None:

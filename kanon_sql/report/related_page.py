@@ -2,22 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
+from kanon_sql.errors import SpecError
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section
 from kanon_sql.report.html.page import sections_page
 from kanon_sql.report.json import to_json
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
 from kanon_sql.report.words import number, percent
+from kanon_sql.verbs.relational import RelationalResult, TableResult
+from kanon_sql.verbs.relational_audit import RelationalAudit
+from kanon_sql.verbs.result import Cost, Warned
 
-if TYPE_CHECKING:
-    from kanon_sql.verbs.relational import RelationalResult, TableResult
-    from kanon_sql.verbs.relational_audit import RelationalAudit
-
-__all__ = ["audit_report", "relational_report"]
+__all__ = ["RelatedPage", "audit_report", "read_related", "related_report", "relational_report"]
 
 _ROW, _INDENT, _BAR = 62, 18, 12
+
+
+def read_related(data: Any, where: str) -> RelatedPage | None:
+    """The page of a result or a manifest of several tables; None where it is of something else.
+
+    Args:
+        data: parsed JSON.
+        where: what it came from, for messages.
+
+    Raises:
+        SpecError: it is damaged.
+    """
+    if not isinstance(data, Mapping):
+        return None
+    try:
+        if "release_of_tables" in data:
+            recorded = {name: data[name] for name in ("message", "notes", "requirements")}
+            tables = data["release_of_tables"]["tables"]  # in the order of their names
+            recorded["tables"] = {name: tables[name] for name, _ in _by_depth(tables, None, 0)}
+            result = _read(RelationalResult, {**data["release_of_tables"], **recorded, "verb": "anonymize"})
+            return RelatedPage(relational_report(result), _pictures(result))
+        if {"together", "only_joined", "alone"} <= data.keys():
+            return RelatedPage(audit_report(_read(RelationalAudit, data)), [])
+        if {"tables", "persons", "left_out", "requirements"} <= data.keys():
+            result = _read(RelationalResult, data)
+            return RelatedPage(relational_report(result), _pictures(result))
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise SpecError(
+            f"{where}: not a result of kanon-sql, or damaged; expected what --format json printed or a manifest, "
+            "unchanged"
+        ) from None
+    return None
+
+
+def _read(kind: type[Any], data: Mapping[str, Any]) -> Any:
+    """A result from its JSON: what is not shown on its page is left out."""
+    known = {"verdict": "pass", **{field.name: data[field.name] for field in fields(kind) if field.name in data}}
+    if "warnings" in known:
+        known["warnings"] = [Warned(item["code"], item["message"], item["columns"]) for item in known["warnings"]]
+    return kind(**{**known, "cost": Cost()})
+
+
+@dataclass(frozen=True)
+class RelatedPage:
+    """What is shown of a result that was read.
+
+    Attributes:
+        html: the page.
+        pictures: the picture of the tables, where the result has them.
+    """
+
+    html: str
+    pictures: Sequence[Picture]
+
+
+def related_report(result: RelationalResult | RelationalAudit) -> str:
+    """The HTML page of a result of several tables."""
+    return audit_report(result) if isinstance(result, RelationalAudit) else relational_report(result)
+
+
+def _pictures(result: RelationalResult) -> list[Picture]:
+    """The picture of the tables, of a result that has them."""
+    return [_picture(result)] if result.tables else []
 
 
 def relational_report(result: RelationalResult) -> str:

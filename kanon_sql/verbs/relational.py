@@ -156,6 +156,7 @@ class RelationalResult(VerdictResult):
         notes: what the user should know besides.
         warnings: risks that the verdict does not cover, each with a code.
         sql: every statement that ran, in order, with values redacted.
+        manifest: what was recorded of the release, under the name of the released persons; None unless published.
 
     Examples:
         >>> spec = kanon_sql.RelationalSpec.from_dict(
@@ -199,6 +200,7 @@ class RelationalResult(VerdictResult):
     notes: Sequence[Text] = ()
     warnings: Sequence[Warned] = ()
     sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
+    manifest: Mapping[str, Any] | None = field(default=None, repr=False, metadata=HIDDEN)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text."""
@@ -365,12 +367,13 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         result = replace(result, warnings=[*result.warnings, *_of_kept(workspace, spec, written)])
         if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
+        result = replace(result, tables=_tables(spec, counted, published=True))
         manifest = _manifest(workspace, spec, result)
+        manifests = {name: {**manifest, "release": ".".join(spec.released(name))} for name in written}
         publish_together(
-            workspace, [(Placed(spec, name), item.table, {**manifest, "release": ".".join(spec.released(name))})
-                        for name, item in written.items()]
-        )  # fmt: skip
-    return replace(result, tables=_tables(spec, counted, published=True))
+            workspace, [(Placed(spec, name), item.table, manifests[name]) for name, item in written.items()]
+        )
+    return replace(result, manifest=manifests[PERSON])
 
 
 @dataclass(frozen=True)
@@ -647,6 +650,8 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
         "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.below)},
         "release_of_tables": result.summary(),
         "requirements": list(result.requirements),
+        "message": result.message,
+        "notes": list(result.notes),
         "spec": spec.redacted(),
         "spec_hash": spec.hash,
         "versions": {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -69,3 +71,53 @@ def test_the_command_writes_it(database: str, verb: str) -> None:
     assert run.exit_code == 0, run.output
     with open(f"{folder}page.html", encoding="utf-8") as page:
         assert page.read().startswith("<!DOCTYPE html>")
+
+
+def invoked(*words: str) -> str:
+    run = CliRunner().invoke(app, list(words))
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def test_report_gives_the_page_of_a_release_afterwards(database: str) -> None:
+    folder = Path(database).parent
+    invoked("anonymize", f"{folder}/t.yml", "-d", database, "-o", f"{folder}/then.html")
+    manifest = folder / "released.people.manifest.json"
+    recorded = json.loads(manifest.read_text("utf-8"))
+    assert recorded["tables"] == {"person": "released.people", "stays": "released.stays", "drugs": "released.drugs"}
+    (folder / "run.json").write_text(invoked("plan", f"{folder}/t.yml", "-d", database, "--format", "json"))
+
+    def shown(page: Path) -> str:
+        """All but what depends on the cost of the run."""
+        return re.sub(r"\bk[0-9a-f]{10}\b", "", page.read_text("utf-8"))
+
+    then = shown(folder / "then.html")
+    later = folder / "later.html"
+    for name in (str(folder / "t.yml"), str(manifest), recorded["run_id"], str(folder / "run.json")):
+        more = ("--schema", "released") if name == recorded["run_id"] else ()
+        invoked("report", name, "-d", database, *more, "-o", str(later), "--pictures", str(folder / "pictures"))
+        text = shown(later)
+        assert "100 % of 24 rows, mean loss" in text
+        assert not re.search("zq[01]|wx[01]|dy[0-3]", text)
+        assert (folder / "pictures" / "tables.svg").is_file()
+        if name != str(folder / "run.json"):
+            assert text == then, name
+
+
+def test_a_damaged_result_of_several_tables_is_refused(database: str, tmp_path: Path) -> None:
+    whole = json.loads(invoked("plan", database.replace("c.duckdb", "t.yml"), "-d", database, "--format", "json"))
+    for key, value in {"tables": {"person": 1}, "requirements": 7, "persons": "many"}.items():
+        (tmp_path / "run.json").write_text(json.dumps({**whole, key: value}))
+        run = CliRunner().invoke(app, ["report", str(tmp_path / "run.json"), "-o", str(tmp_path / "page.html")])
+        assert run.exit_code == 2, key
+        assert "damaged" in run.output, key
+
+
+def test_where_the_manifest_goes(database: str, tmp_path: Path) -> None:
+    folder = Path(database).parent
+    invoked("anonymize", f"{folder}/t.yml", "-d", database, "--manifest", "none")
+    assert not list(folder.glob("*.json"))
+    invoked("anonymize", f"{folder}/t.yml", "-d", database, "--manifest", str(tmp_path / "m.json"))
+    assert json.loads((tmp_path / "m.json").read_text("utf-8"))["spec_hash"] == RelationalSpec.parse(SPEC).hash
+    refused = CliRunner().invoke(app, ["anonymize", f"{folder}/t.yml", "-d", database, "--manifest", str(tmp_path)])
+    assert refused.exit_code == 2, refused.output

@@ -1,6 +1,5 @@
 """``anonymize``: publish a verified release, or nothing."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +31,7 @@ from kanon_sql.cli.options import (
     parse_show,
 )
 from kanon_sql.cli.outputs import (
+    default_manifest,
     exit_with,
     manifest_path,
     print_result,
@@ -114,8 +114,8 @@ def anonymize(
     shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
     roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
-    one_table = {"--manifest": manifest is not None, "--show": bool(show), "--fail-on-warning": fail_on_warning}
-    run_if_several(run, "anonymize", spec_or_table, one_table)
+    one_table = {"--show": bool(show), "--fail-on-warning": fail_on_warning}
+    run_if_several(run, "anonymize", spec_or_table, one_table, manifest)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget()
     if roles:
@@ -137,8 +137,8 @@ def anonymize(
     path = None
     if not in_database_only:
         # A file has its manifest next to it in any case.
-        directory = Path.cwd() if roles else Path(spec_or_table).absolute().parent
-        path = manifest_path(manifest) or (None if is_file else _manifest_path(directory, spec))
+        near = Path.cwd() / "spec.yml" if roles else Path(spec_or_table)
+        path = manifest_path(manifest) or (None if is_file else default_manifest(near, spec.release or ("release",)))
     if spec.source.table is not None or is_file:
         need_database(run.database)
     with with_streams(spec) as spec:
@@ -182,9 +182,3 @@ def _drafted(run: Session, table: str, roles: Mapping[str, Any]) -> "tuple[Spec,
     if Path(table).suffix.lower() not in (".parquet", ".csv"):
         need_database(run.database)
     return drafted(run, run.connect(), "anonymize", table, roles)
-
-
-def _manifest_path(directory: Path, spec: "Spec") -> Path:
-    """In a directory, named after the release, whatever characters that has."""
-    name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
-    return directory / f"{name}.manifest.json"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import directories, one_of, paths
-from kanon_sql.cli.inputs import MEMORY, load_spec, need_database
+from kanon_sql.cli.inputs import MEMORY, load_spec, need_database, spec_of_several
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import SpecError
@@ -91,27 +91,38 @@ def report(
         raise SpecError("--interactive-charts needs a page; add --output PATH")
     if picture_format not in (None, "svg", "png"):
         raise SpecError(f"--picture-format: expected svg or png, got {picture_format!r}")
-    from kanon_sql.report.run import read_run
+    from kanon_sql.report.related_page import read_related
 
-    found = read_run(_data(run, name, schema), name)
+    data = _data(run, name, schema)
+    related = read_related(data, name)
     run.close()
-    if interactive:
-        from kanon_sql.report.charts import charts_of_run
+    nothing = f"{name}: this result has no figures to draw; run its command again with -o report.html"
+    if related is not None:
+        if interactive:
+            raise SpecError("--interactive-charts: the page of several tables has its picture without; leave it out")
+        drawn = list(related.pictures)
+    else:
+        from kanon_sql.report.pictures import pictures_of
+        from kanon_sql.report.run import read_run
 
-        if not charts_of_run(found):
-            raise SpecError(f"{name}: this result has no figures to draw; run its command again with -o report.html")
+        found = read_run(data, name)
+        if interactive:
+            from kanon_sql.report.charts import charts_of_run
+
+            if not charts_of_run(found):
+                raise SpecError(nothing)
+        drawn = list(pictures_of(found).values()) if pictures is not None else []
     if pictures is not None:
-        from kanon_sql.report.pictures import pictures_of, write_pictures
+        from kanon_sql.report.pictures import write_pictures
 
-        drawn = pictures_of(found)
         if not drawn:
-            raise SpecError(f"{name}: this result has no figures to draw; run its command again with -o report.html")
-        for path in write_pictures(drawn.values(), pictures, picture_format or "svg"):
+            raise SpecError(nothing)
+        for path in write_pictures(drawn, pictures, picture_format or "svg"):
             run.message(f"picture: {path}")
     if writes_page:
         from kanon_sql.report.html import run_report
 
-        run.echo(run_report(found, interactive=interactive))
+        run.echo(related.html if related is not None else run_report(found, interactive=interactive))
 
 
 def _data(run: Session, name: str, schema: str | None) -> Any:
@@ -141,24 +152,36 @@ def _json(path: Path) -> Any:
 
 def _manifest_of_spec(run: Session, path: Path) -> Any:
     """The manifest of the release that a spec names."""
-    from kanon_sql.release import file_manifest, file_of, manifest_of
+    from kanon_sql.release import file_manifest, file_of
+    from kanon_sql.spec import PERSON
 
     run.spec = path
+    several = spec_of_several(str(path))
+    if several is not None:
+        release = several.released(PERSON) if several.release is not None else None
+        return _manifest_in_database(run, path, release)
     spec = load_spec(path)
     if spec.release_file is not None:
         manifest = file_manifest(file_of(spec))
         if not manifest.is_file():
             raise SpecError(f"{path}: there is no {manifest}, so the release was not published; run anonymize first")
         return _json(manifest)
-    if spec.release is None:
+    return _manifest_in_database(run, path, spec.release)
+
+
+def _manifest_in_database(run: Session, path: Path, release: tuple[str, ...] | None) -> Any:
+    """The manifest of a release that is a table."""
+    from kanon_sql.release import manifest_of
+
+    if release is None:
         raise SpecError(f"{path}: the spec has no 'release'; add it, or give the JSON output of a run")
     if run.database == MEMORY:
         raise SpecError(f"{path}: the manifest of its release is in the database; give the database with -d")
     with _opened(run) as engine:
-        found = manifest_of(engine, spec.release)
+        found = manifest_of(engine, release)
     if found is None:
         raise SpecError(
-            f"{path}: no manifest of {'.'.join(spec.release)} is in this database; publish it with anonymize, or give "
+            f"{path}: no manifest of {'.'.join(release)} is in this database; publish it with anonymize, or give "
             "the JSON output of a run"
         )
     return found
