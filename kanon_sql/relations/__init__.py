@@ -25,6 +25,7 @@ from kanon_sql.relations.release import (
     released_keys,
     written_tables,
 )
+from kanon_sql.relations.row_values import RowsWithValues, rows_with_values
 from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_label, source_references
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "PersonClasses",
     "Placed",
     "ReleasedTable",
+    "RowsWithValues",
     "Sensitive",
     "Shared",
     "States",
@@ -52,6 +54,7 @@ __all__ = [
     "outcomes",
     "released_keys",
     "requirement_label",
+    "rows_with_values",
     "source_references",
     "thinned",
     "without_lost_rows",

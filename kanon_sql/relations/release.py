@@ -105,6 +105,7 @@ class Examined:
         fewest: the fewest persons of a class; None without persons.
         rows: table -> rows.
         shared: for each requirement.
+        beyond: table -> how many persons have more rows there than the spec allows, where it does not allow all.
     """
 
     persons: int
@@ -112,6 +113,7 @@ class Examined:
     fewest: int | None
     rows: Mapping[str, int]
     shared: Sequence[Shared]
+    beyond: Mapping[str, int]
 
 
 # --- Write ---------------------------------------------------------------------------------
@@ -240,7 +242,16 @@ def examined(
             *(counted.of(item) for item in spec.requirements if isinstance(item, KmAnonymity | Coherence)),
             *_classes(workspace, root, read.types[PERSON], spec, references),
         ],
+        beyond=dict(_beyond(workspace, spec, read.joined)),
     )
+
+
+def _beyond(workspace: Workspace, spec: RelationalSpec, joined: Mapping[str, Relation]) -> Iterator[tuple[str, int]]:
+    """How many persons have more rows in each table than the spec allows."""
+    for name, table in spec.tables.items():
+        if table.most_rows is not None:
+            (persons,) = workspace.row("relations/persons_beyond", rows=joined[name], most=table.most_rows)
+            yield name, int(persons)
 
 
 @dataclass(frozen=True)

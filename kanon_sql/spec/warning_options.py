@@ -63,6 +63,10 @@ class CloakWarnings(_Handled):
 
 _NEARLY_UNIQUE = _warning("A column that is released as it is singles rows out.")
 _NAMED = _warning("The name of a released column is that of an identifier.")
+_REVEALING: Any = Field(
+    default="by_share",
+    description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
+)
 
 
 class RelatedWarnings(_Handled):
@@ -72,6 +76,9 @@ class RelatedWarnings(_Handled):
         keys_join_releases: the new keys are those of every release that is made with the same secret.
         earlier_table_stands: a table of an earlier release of these tables stays where it is.
         nearly_unique_kept: a column that is released as it is singles rows out.
+        kept_reveals_quasi_identifier: a column that is released as it is reveals more of a quasi-identifier of its
+            table, or of one above or below, than the labels do; ``by_share`` makes that an error where it is so of
+            many persons.
         named_like_identifier: the name of a released column is that of an identifier.
     """
 
@@ -80,6 +87,7 @@ class RelatedWarnings(_Handled):
     keys_join_releases: _Handling = _warning("The new keys are the same in every release made with one secret.")
     earlier_table_stands: _Handling = _warning("A table of an earlier release is not part of this one, and stays.")
     nearly_unique_kept: _Handling = _NEARLY_UNIQUE
+    kept_reveals_quasi_identifier: _Graded = _REVEALING
     named_like_identifier: _Handling = _NAMED
 
 
@@ -109,10 +117,7 @@ class WarningOptions(_Handled):
 
     rows_not_persons: _Handling = _warning("Classes are counted in rows, and some have too few persons.")
     nearly_unique_kept: _Handling = _NEARLY_UNIQUE
-    kept_reveals_quasi_identifier: _Graded = Field(
-        default="by_share",
-        description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
-    )
+    kept_reveals_quasi_identifier: _Graded = _REVEALING
     kept_links_rows: _Handling = _warning("A column that is released as it is links rows of the same few people.")
     named_like_identifier: _Handling = _NAMED
     identifiers_present: _Handling = _warning("A checked table holds columns that the spec calls identifiers.")

@@ -38,6 +38,7 @@ from kanon_sql.relations import (
     outcomes,
     released_keys,
     requirement_label,
+    rows_with_values,
     source_references,
     thinned,
     without_lost_rows,
@@ -362,9 +363,10 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
     with written_tables(workspace, spec, found, states) as written:
         workspace.report("verifying the written tables", None)
         seen = examined(workspace, written, spec, sensitive.references)
-        _verify(seen, counted)
+        _verify(seen, counted, spec)
         result = replace(_with(result, seen), message=_message("published", counted, spec), notes=notes)
-        result = replace(result, warnings=[*result.warnings, *_of_kept(workspace, spec, written)])
+        revealing = _revealing(workspace, spec, found, states, counted)
+        result = replace(result, warnings=[*result.warnings, *_of_kept(workspace, spec, written), *revealing])
         if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
         result = replace(result, tables=_tables(spec, counted, published=True))
@@ -463,7 +465,7 @@ def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _Rec
     )
 
 
-def _verify(seen: Examined, counted: Mapping[str, TableOutcome]) -> None:
+def _verify(seen: Examined, counted: Mapping[str, TableOutcome], spec: RelationalSpec) -> None:
     """What was written is what was found, and satisfies.
 
     Raises:
@@ -480,6 +482,18 @@ def _verify(seen: Examined, counted: Mapping[str, TableOutcome]) -> None:
                 f"verification: {requirement_label(shared.requirement)} is violated {shared.rare:,} times; nothing was "
                 "published"
             )
+    if beyond := _beyond(seen, spec):
+        raise VerificationError(f"verification: {'; '.join(beyond)}; nothing was published")
+
+
+def _beyond(seen: Examined, spec: RelationalSpec) -> list[str]:
+    """In which tables persons have more rows than the spec allows."""
+    return [
+        f"{name}: {persons:,} {'person has' if persons == 1 else 'persons have'} more rows than most_rows: "
+        f"{spec.tables[name].most_rows:,}"
+        for name, persons in seen.beyond.items()
+        if persons
+    ]
 
 
 def _with(result: RelationalResult, seen: Examined) -> RelationalResult:
@@ -611,6 +625,26 @@ def _of_kept(workspace: Workspace, spec: RelationalSpec, tables: Mapping[str, Re
     return found
 
 
+def _revealing(
+    workspace: Workspace,
+    spec: RelationalSpec,
+    found: Mapping[str, Member],
+    states: States,
+    counted: Mapping[str, TableOutcome],
+) -> list[Warned]:
+    """The columns that are released as they are, and reveal quasi-identifiers of their table, or of one on its path."""
+    if spec.warnings.kept_reveals_quasi_identifier == "allow" or not any(_unchanged(spec, name) for name in found):
+        return []
+    from kanon_sql.verbs.warnings.revealing import revealing_related  # which a plan does without
+
+    with workspace.passing():
+        return [
+            warned
+            for rows in rows_with_values(workspace, found, states, counted)
+            for warned in revealing_related(workspace, rows, max(spec.k, 2))
+        ]
+
+
 def _sampling_notes(spec: RelationalSpec, found: Mapping[str, Member]) -> list[str]:
     """How many rows were left out by random choice."""
     notes = []
@@ -715,8 +749,8 @@ def check_tables(
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",
-            verdict="fail" if failed or not seen.persons else "pass",
-            message=_checked(seen),
+            verdict="fail" if failed or not seen.persons or _beyond(seen, spec) else "pass",
+            message=_checked(seen, spec),
             recoding=None,
             persons=seen.persons,
             left_out=0,
@@ -735,7 +769,7 @@ def check_tables(
                 for name, rows in seen.rows.items()
             },
             requirements=(),
-            notes=[*engine.read_notes, *_notes(spec), *others],
+            notes=[*engine.read_notes, *_notes(spec), *_unchecked(spec), *others],
             warnings=warned,
         )
         if result.passed and (why := failed_by(spec, warned, on_any=False)) is not None:
@@ -743,12 +777,13 @@ def check_tables(
         return run.closed(_with(result, seen))
 
 
-def _checked(seen: Examined) -> str:
+def _checked(seen: Examined, spec: RelationalSpec) -> str:
     if not seen.persons:
         return "there are no persons, so that nothing is protected"
     failed = [item for item in seen.shared if not item.holds]
-    if failed:
-        return "; ".join(f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed)
+    problems = [f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed]
+    if problems := [*problems, *_beyond(seen, spec)]:
+        return "; ".join(problems)
     held = ", ".join(requirement_label(item.requirement) for item in seen.shared)
     return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
 
@@ -762,6 +797,18 @@ def _violations(item: Shared) -> str:
             f"with a share of {item.reached['h']:.4g}"
         )
     return f"{item.rare:,} classes violate it"
+
+
+def _unchecked(spec: RelationalSpec) -> list[str]:
+    """What a check does not see of what the spec allows."""
+    limited = [
+        f"{name}.{column}"
+        for name in (PERSON, *spec.below)
+        for column, item in Placed(spec, name).quasi_identifiers.items()
+        if item.minimum_level
+    ]
+    why = "a check counts labels as they are, and does not know their levels"
+    return [f"minimum_level was not checked: {', '.join(limited)}; {why}"] if limited else []
 
 
 def running_on_released(

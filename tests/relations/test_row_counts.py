@@ -143,6 +143,34 @@ def test_a_number_of_rows_that_one_person_has_is_found_by_check() -> None:
         assert any("how many rows of r_notes each person" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_check_finds_persons_with_more_rows_than_the_most(name: str) -> None:
+    """Three of the persons have more than two visits, two more than three; with two of each, four of their notes."""
+    with subject_of(name) as subject:
+        schema, engine = patients(subject), subject.connect()
+        assert kanon_sql.anonymize_tables(engine, spec_of(schema, {})).passed
+        for visits, notes, persons in [
+            ({"most_rows": 2}, {}, "r_visits: 3 persons have more rows than most_rows: 2"),
+            ({"most_rows": 4}, {}, "r_visits: 1 person has more rows than most_rows: 4"),
+            ({"most_rows": 5}, {"most_rows": 6}, "r_notes: 2 persons have more rows than most_rows: 6"),
+        ]:
+            found = kanon_sql.check_tables(engine, spec_of(schema, visits, notes))
+            assert not found.passed
+            assert found.message == persons
+            assert all(item["holds"] for item in found.requirements)
+        assert kanon_sql.check_tables(engine, spec_of(schema, {"most_rows": 5}, {"most_rows": 10})).passed
+        engine.close()
+
+
+def test_check_says_that_it_knows_no_levels() -> None:
+    with subject_of("duckdb") as subject:
+        patients(subject)
+        visits = {"quasi_identifiers": {"ward": {"prefix": [1], "minimum_level": 1}}}
+        assert kanon_sql.anonymize_tables(subject.connect(), spec_of("released", visits)).passed
+        found = kanon_sql.check_tables(subject.connect(), spec_of("released", visits))
+        assert any(note.startswith("minimum_level was not checked: r_visits.ward;") for note in found.notes)
+
+
 def test_classes_by_numbers_of_rows_are_not_judged_by_models_of_classes() -> None:
     with pytest.raises(SpecError, match="l_diversity"):
         spec_of(

@@ -7,11 +7,12 @@ column of many values is not taken for one that determines something.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from kanon_sql.disclosure.risk import LARGE, GroupsOf, Pair, agreement_of
+from kanon_sql.disclosure.risk import LARGE, Agreement, GroupsOf, Pair, agreement_of
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import few
 from kanon_sql.models import PrivacyModel
@@ -21,7 +22,10 @@ from kanon_sql.sql import Relation
 from kanon_sql.verbs.init import names_a_group
 from kanon_sql.verbs.result import Warned
 
-__all__ = ["linking_columns", "revealing_columns"]
+if TYPE_CHECKING:
+    from kanon_sql.relations import RowsWithValues
+
+__all__ = ["linking_columns", "revealing_columns", "revealing_related"]
 
 SHARE = 0.05
 """The share of rows from which a column is named."""
@@ -62,24 +66,57 @@ def revealing_columns(workspace: Workspace, choice: Choice, rows: Labelled | Non
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, choice.sets.rows - choice.suppressed_rows)
     revealing = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
-    several = len(rows.labels) > 1
-    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in revealing if several}
+    whole = _by_all_labels(revealing, rows.labels)
     grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in rows.labels]
     further = [*whole.values(), *grouped]
     more, _ = asked(further) if further else ({}, {})
     warned, found = [], set()
     for kept in released:
-        revealed: dict[str, float] = {}
-        for pair, name in revealing.items():
-            item = agreements[pair]
-            if pair.kept == kept and not (several and item.explained_by(more[whole[pair]])):
-                revealed[name] = max(item.share, revealed.get(name, 0.0))
+        revealed = _revealed(kept, revealing, whole, agreements, more)
         if revealed:
             found.add(kept)
-            warned += [_revealing(choice, kept, revealed, alone[kept])] if reveals else []
+            records = "rows" if spec.unit is None else "persons"
+            warned += [_revealing(kept, revealed, alone[kept], records, few(choice.models))] if reveals else []
     for kept in released if links else ():
         joint = max((more[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
         warned += _links(choice.models, kept, alone[kept], joint, determines=kept in found)
+    return warned
+
+
+def revealing_related(workspace: Workspace, rows: RowsWithValues, least: int) -> list[Warned]:
+    """Columns of tables that are released together, and that reveal more of a quasi-identifier than its labels.
+
+    They are measured as :func:`revealing_columns` does it, in the rows of one table with those above each.
+
+    Args:
+        workspace: where.
+        rows: these rows.
+        least: fewer persons than this are few.
+    """
+    labelled = rows.rows
+    finer = {
+        Pair(kept, values[label], (label,)): label
+        for kept in rows.unchanged
+        for label in rows.coarse
+        if kept in rows.own or label in rows.own
+        for values in (labelled.values, labelled.finer)
+    }
+    released = list(dict.fromkeys(pair.kept for pair in finer))
+    if not released:
+        return []
+    workspace.report("looking for columns that reveal quasi-identifiers", None)
+    asked = partial(agreement_of, workspace, labelled.table, labelled.columns, unit=labelled.unit)
+    agreements, alone = asked(list(finer), alone=released, labels=labelled.labels, least=least)
+    for own in alone.values():
+        refuse_incomplete("disclosure/risk/agreement", own.rows, rows.count)
+    revealing = {pair: label for pair, label in finer.items() if agreements[pair].share >= SHARE}
+    whole = _by_all_labels(revealing, labelled.labels)
+    more, _ = asked(list(whole.values())) if whole else ({}, {})
+    warned = []
+    for kept in released:
+        if revealed := _revealed(kept, revealing, whole, agreements, more):
+            shown = {rows.shown[label]: share for label, share in revealed.items()}
+            warned.append(_revealing(rows.shown[kept], shown, alone[kept], "persons", least))
     return warned
 
 
@@ -135,15 +172,36 @@ def _finer(choice: Choice, rows: Labelled, released: Sequence[str]) -> dict[Pair
     }
 
 
-def _revealing(choice: Choice, kept: str, revealed: Mapping[str, float], alone: GroupsOf) -> Warned:
-    share, records = max(revealed.values()), "rows" if choice.spec.unit is None else "persons"
+def _by_all_labels(revealing: Iterable[Pair], labels: Sequence[str]) -> dict[Pair, Pair]:
+    """Pairs with the same ones among records that agree in all labels; empty for one label."""
+    return {pair: replace(pair, labels=tuple(labels)) for pair in revealing} if len(labels) > 1 else {}
+
+
+def _revealed(
+    kept: str,
+    revealing: Mapping[Pair, str],
+    whole: Mapping[Pair, Pair],
+    agreements: Mapping[Pair, Agreement],
+    more: Mapping[Pair, Agreement],
+) -> dict[str, float]:
+    """The quasi-identifiers of which a column reveals more than all labels do, each with the share of records."""
+    found: dict[str, float] = {}
+    for pair, name in revealing.items():
+        item = agreements[pair]
+        if pair.kept == kept and not (pair in whole and item.explained_by(more[whole[pair]])):
+            found[name] = max(item.share, found.get(name, 0.0))
+    return found
+
+
+def _revealing(kept: str, revealed: Mapping[str, float], alone: GroupsOf, records: str, least: int) -> Warned:
+    share = max(revealed.values())
     shares = ", ".join(f"{name} ({100 * item:.1f} % of {records})" for name, item in revealed.items())
     message = (
         f"{kept} reveals more than the released labels of {shares}. Groups by all labels and {kept} have as few as "
         f"{alone.smallest:,} {records if alone.smallest != 1 else records[:-1]}. Make {kept} a quasi-identifier, "
         "generalize it in a source query, or leave it out"
     )
-    figures = {"share": share, "smallest": alone.smallest, "least": few(choice.models)}
+    figures = {"share": share, "smallest": alone.smallest, "least": least}
     return Warned("kept_reveals_quasi_identifier", message, [kept, *revealed], figures, severe=share >= MANY)
 
 
