@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_sql.engines.base import Column, Deadline, Engine, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import Column, Deadline, Engine, Estimate, Meter, Reporter, Row, Scratch, StageReporter
 from kanon_sql.engines.connection import connect, session_statements
 from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
@@ -17,7 +17,7 @@ from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.leftovers import Recorded, leftover_state, recorded
 from kanon_sql.engines.object_kinds import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.private import private_file, write_private
-from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace, refuse_incomplete
+from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace, refuse_incomplete
 from kanon_sql.lazy import imported_from
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ __all__ = [
     "Reporter",
     "Row",
     "Scratch",
+    "StageReporter",
     "Workspace",
     "connect",
     "connection_kind",

@@ -29,10 +29,12 @@ __all__ = [
     "Estimate",
     "Kind",
     "Meter",
+    "Reporter",
     "Row",
     "Running",
     "Scratch",
     "Spelled",
+    "StageReporter",
     "Texts",
 ]
 
@@ -288,6 +290,37 @@ class Deadline:
         return self
 
 
+Reporter = Callable[[str, int | None], None]
+"""Told what is being done in plain words, and how many nodes were evaluated so far."""
+
+
+def _silent(stage: str, nodes: int | None) -> None:
+    """Report nothing."""
+
+
+@dataclass
+class StageReporter:
+    """What a run is at, to be told again once it has waited for something in between.
+
+    Attributes:
+        report: who is told.
+        stage: what it is at.
+    """
+
+    report: Reporter = _silent
+    stage: str = ""
+
+    def __call__(self, stage: str, nodes: int | None) -> None:
+        """Tell what is begun."""
+        self.stage = stage
+        self.report(stage, nodes)
+
+    def waits(self, reason: str | None) -> None:
+        """Tell what is waited for, or that it is over."""
+        if reason is not None or self.stage:
+            self.report(reason or self.stage, None)
+
+
 class Engine(Protocol):
     """The protocol that every engine follows."""
 
@@ -296,8 +329,8 @@ class Engine(Protocol):
     meter: Meter
     scratch: Scratch
     run_id: str
-    on_wait: Callable[[str | None], None] | None
-    """Told in words what a statement waits for, and None once it goes on."""
+    progress: StageReporter
+    """Told the stages of the run, and what a statement waits for."""
 
     @property
     def label(self) -> str:

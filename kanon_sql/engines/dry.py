@@ -6,7 +6,7 @@ one row would, so that all stages are reached; the SQL does not depend on the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from string import digits
@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.engines.backends import BACKENDS, Backend
-from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Running, Scratch
+from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Running, Scratch, StageReporter
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.files import csv_options
@@ -66,7 +66,7 @@ class DryEngine:
         self.run_id = "run"
         self.meter = Meter()
         self._columns = list(columns)
-        self.on_wait: Callable[[str | None], None] | None = None
+        self.progress = StageReporter()
         self._written: dict[str, list[Column]] = {}
         self._concealed = Concealed()
         self._in_transaction = False

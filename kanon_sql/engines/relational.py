@@ -182,13 +182,13 @@ class RelationalEngine(SessionEngine):
                 self._deadline.remaining()  # a time limit cancels too, and says so
                 if self._cancels != cancels:
                     raise KeyboardInterrupt
-                if not waited and self.on_wait is not None:
-                    self.on_wait(f"waiting for another connection that writes to {self.label}")
+                if not waited:
+                    self.progress.waits(f"waiting for another connection that writes to {self.label}")
                 waited = True
                 time.sleep(PAUSE)
         finally:
-            if waited and self.on_wait is not None:
-                self.on_wait(None)
+            if waited:
+                self.progress.waits(None)
 
     def describe_cursor(self, sql: str) -> Any:
         """The driver's description of a query's columns."""

@@ -7,11 +7,11 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, Self
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch, StageReporter
 from kanon_sql.engines.reads import ReadInspector, Stored
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
 from kanon_sql.interrupts import ends_in_order
@@ -65,7 +65,7 @@ class SessionEngine(ABC):
         scratch: where scratch tables live.
 
     Attributes:
-        on_wait: told in words what a statement waits for, and None once it goes on.
+        progress: told the stages of the run, and what a statement waits for.
     """
 
     capabilities: Capabilities
@@ -93,7 +93,7 @@ class SessionEngine(ABC):
         self.read_versions: dict[str, Mapping[str, str | int]] = {}
         """Name or path of a table that has versions -> the one that is read, for as long as a run lasts."""
         self._deadline = Deadline(None)
-        self.on_wait: Callable[[str | None], None] | None = None
+        self.progress = StageReporter()
         self._looked_at = ReadInspector(self)
         self._removed: list[str] = []
         self._left: list[str] = []

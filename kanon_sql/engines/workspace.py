@@ -13,50 +13,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
+from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Reporter, Row
 from kanon_sql.engines.inline import InlineTables
 from kanon_sql.engines.leftovers import HELD_BY, remove_recorded
 from kanon_sql.errors import DatabaseError, InternalError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
 
-__all__ = ["SCRATCH_TABLE", "Reporter", "Stage", "Workspace", "now", "open_workspace", "refuse_incomplete", "silent"]
-
-Reporter = Callable[[str, int | None], None]
-"""Told what is being done in plain words, and how many nodes were evaluated so far."""
-
-
-def silent(stage: str, nodes: int | None = None) -> None:
-    """Report nothing."""
-
-
-@dataclass
-class Stage:
-    """What a run is at, to be told again once it has waited for something in between.
-
-    Attributes:
-        report: who is told.
-        name: what it is at.
-    """
-
-    report: Reporter
-    name: str = ""
-
-    def __call__(self, name: str, nodes: int | None) -> None:
-        """Tell what is begun."""
-        self.name = name
-        self.report(name, nodes)
-
-    def waits(self, reason: str | None) -> None:
-        """Tell what is waited for, or that it is over."""
-        if reason is not None or self.name:
-            self.report(reason or self.name, None)
-
+__all__ = ["SCRATCH_TABLE", "Workspace", "now", "open_workspace", "refuse_incomplete"]
 
 SCRATCH_TABLE = "kanon_sql_scratch"
 """Where tables that outlive a killed run are recorded, so that they can be found and dropped."""
@@ -79,14 +48,12 @@ class Workspace:
     Attributes:
         engine: where statements run; who publishes needs more of it than the methods here.
         compiler: turns templates into the engine's SQL; who compiles a statement once and fills its slots needs it.
-        report: called at the start of each stage.
         inline: nothing is created, whatever the connection's scratch mode is.
         prefix: what scratch names begin with.
     """
 
     engine: Engine
     compiler: Compiler
-    report: Reporter = silent
     inline: bool = False
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
@@ -102,6 +69,11 @@ class Workspace:
     _inline: InlineTables = field(default_factory=InlineTables)
     _waiting: list[Statement] | None = None
     """What will be made by one statement; None outside of :meth:`together`."""
+
+    @property
+    def report(self) -> Reporter:
+        """Called at the start of each stage."""
+        return self.engine.progress
 
     @property
     def dialect(self) -> Dialect:
@@ -386,15 +358,11 @@ class Workspace:
                 self.remove_recorded(record)
 
     @contextmanager
-    def lasting(self, report: Reporter | None) -> Iterator[None]:
+    def lasting(self) -> Iterator[None]:
         """One run of several in this workspace: what it makes vanishes at its end, what was there before stays.
 
         It has a compiler of its own: what that remembers holds the thresholds of the run's own requirements.
-
-        Args:
-            report: called at the start of each of its stages.
         """
-        self.report = report or silent
         self.compiler = self.compiler.fresh()
         with self.passing():
             yield
@@ -459,29 +427,23 @@ class Workspace:
 
 
 @contextmanager
-def open_workspace(
-    engine: Engine, source: str, report: Reporter | None = None, *, inline: bool = False, counted: bool = True
-) -> Iterator[Workspace]:
+def open_workspace(engine: Engine, source: str, *, inline: bool = False, counted: bool = True) -> Iterator[Workspace]:
     """A workspace whose scratch tables vanish at the end of the block.
 
     Args:
         engine: where statements run.
         source: the FROM form of the source relation.
-        report: called at the start of each stage.
         inline: create nothing, whatever the connection's scratch mode is.
         counted: reads of the source count as such; not where it is a table of the run's own.
     """
     run = f"kanon_{engine.run_id}_"
     compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run, counted=counted)
-    stage = Stage(report or silent)
-    workspace = Workspace(engine, compiler, stage, inline)
-    before, engine.on_wait = engine.on_wait, stage.waits
+    workspace = Workspace(engine, compiler, inline)
     try:
         yield workspace
     finally:
         with engine.without_deadline():
             workspace.drop_all()
-        engine.on_wait = before
 
 
 def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows", *, at_least: bool = False) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from kanon_sql.engines import Engine, Reporter, Workspace
+from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import Obstacle, SearchTooLarge, VerificationError, refuse
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.class_unions import overlap_obstacles, union_obstacles
@@ -46,7 +46,6 @@ __all__ = ["class_obstacles", "search_in", "search_obstacles", "searched", "sear
 def searched(
     engine: Engine,
     spec: Spec,
-    report: Reporter | None,
     budget: Budget | None = None,
     *,
     explain: bool = False,
@@ -58,7 +57,6 @@ def searched(
     Args:
         engine: where the source is.
         spec: what to anonymize and how.
-        report: called with each stage in plain words.
         budget: when to end the search early.
         explain: the outcome's ``explained`` will be asked for: refuse what it cannot list before searching.
         all_minimal: the algorithm ``optimal`` also determines all k-minimal generalizations.
@@ -71,7 +69,7 @@ def searched(
     """
     models = models_of(spec)
     refuse(search_obstacles(engine, spec, models))
-    made = prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report)
+    made = prepared(engine, spec, models) if kept is None else kept.prepared(spec, models)
     with made as given:
         yield search_in(given, spec, budget or Budget(), explain=explain, all_minimal=all_minimal)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import TracebackType
 from typing import Any, Self
 
-from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.frequency.population import populations_of
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
@@ -97,10 +97,10 @@ class Prepared:
 
 
 @contextmanager
-def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report: Reporter | None) -> Iterator[Prepared]:
+def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Prepared]:
     """Build the frequency sets of a spec and its requirements; they vanish at the end of the block."""
     relation = source_of(engine, spec)
-    with open_workspace(engine, relation, report, counted=spec.rows_in is None) as workspace:
+    with open_workspace(engine, relation, counted=spec.rows_in is None) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
         named = [*(model.attribute for model in models), *spec.inspected_columns]
@@ -135,7 +135,7 @@ class SetCache:
         self._open.__exit__(kind, error, trace)
 
     @contextmanager
-    def prepared(self, spec: Spec, models: Sequence[PrivacyModel], report: Reporter | None) -> Iterator[Prepared]:
+    def prepared(self, spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Prepared]:
         """The frequency sets of a spec: those of the last search where they are the same, else new ones in their place.
 
         What the search adds to their workspace vanishes at the end of the block.
@@ -144,12 +144,12 @@ class SetCache:
         if self._kept is None or key != self._key:
             self._kept = None
             self._open.close()
-            made = self._open.enter_context(prepared(self._engine, spec, models, report))
+            made = self._open.enter_context(prepared(self._engine, spec, models))
             self._kept = replace(made, remembered=Memory(keeps=self._remembers))
             self._key = key
         kept = self._kept
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
-        with kept.workspace.lasting(report):
+        with kept.workspace.lasting():
             sets = replace(kept.sets, lookups=limited(kept.sets.lookups, spec))
             yield replace(kept, columns=columns, models=_measured(models, kept.sets), sets=sets)
 

@@ -53,6 +53,7 @@ class Horizontal:
         outcome: of the search.
         transcript: what crossed.
         classes: of the chosen node; none where no node satisfies.
+        report: called with each stage of what parties do together.
     """
 
     spec: Spec
@@ -61,11 +62,12 @@ class Horizontal:
     outcome: Outcome
     transcript: Transcript
     classes: Classes
+    report: Reporter
     _classes: Sequence[Relation]
     _sent: Sequence[Mapping[str, int]]
 
     @contextmanager
-    def written(self, report: Reporter) -> Iterator[list[Part]]:
+    def written(self) -> Iterator[list[Part]]:
         """Every party's part under a scratch name in its own database, verified together; dropped unless published.
 
         Raises:
@@ -77,7 +79,7 @@ class Horizontal:
         with ExitStack() as opened:
             parts = []
             for site, classes, sent in zip(self.sites, self._classes, self._sent, strict=True):
-                report(f"writing the part of {site.name}", None)
+                self.report(f"writing the part of {site.name}", None)
                 demands = self.evaluator.demands
                 own = {token: rows for token, rows in sent.items() if not self.classes.satisfies(token, demands)}
                 choice = _choice(self.spec, site, node, classes, own)
@@ -86,7 +88,7 @@ class Horizontal:
                 rows = {"source": site.sets.rows, "released": written.rows, "suppressed": suppressed}
                 parts.append(Part(site, written, rows))
             _refuse_one_database(parts)
-            report("verifying the written parts together", None)
+            self.report("verifying the written parts together", None)
             self._verify(parts)
             yield parts
 
@@ -147,7 +149,7 @@ def searched_horizontally(
         engines: one for each party, each with a run open.
         names: what to call them.
         spec: what to anonymize and how; the same for all.
-        report: called with each stage in plain words.
+        report: called with each stage of what parties do together.
 
     Raises:
         UnsupportedError: the spec asks for what only a table in one place can tell.
@@ -160,11 +162,7 @@ def searched_horizontally(
     with ExitStack() as opened:
         sites = []
         for engine, name in zip(engines, names, strict=True):
-
-            def progress(stage: str, nodes: int | None, name: str = name) -> None:
-                report(f"{name}: {stage}", nodes)
-
-            given = opened.enter_context(prepared(engine, spec, models, progress))
+            given = opened.enter_context(prepared(engine, spec, models))
             sites.append(Site(name, given, label_key, transcript))
         refuse_other_columns(names, [site.given for site in sites], demands.diversity)
         refuse_float_values([site.given for site in sites], demands.diversity)
@@ -189,7 +187,7 @@ def searched_horizontally(
             for site, own_rows in zip(sites, sent, strict=True):
                 _add(pooled, own_rows, {name: site.values(node, key, name, None) for name in demands.diversity})
             evaluator.refuse_other(outcome.best, pooled.counted())
-        yield Horizontal(spec, sites, evaluator, outcome, transcript, pooled.counted(), classes, sent)
+        yield Horizontal(spec, sites, evaluator, outcome, transcript, pooled.counted(), report, classes, sent)
 
 
 @dataclass(frozen=True)

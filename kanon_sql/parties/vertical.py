@@ -60,6 +60,7 @@ class Vertical:
         outcome: of the search.
         transcript: what crossed.
         classes: the joined ones of the chosen node; none where no node satisfies.
+        report: called with each stage of what parties do together.
     """
 
     spec: Spec
@@ -69,22 +70,22 @@ class Vertical:
     outcome: Outcome
     transcript: Transcript
     classes: Classes
+    report: Reporter
     _joined: _Joined
 
     @contextmanager
-    def written(self, at: int, report: Reporter) -> Iterator[JoinedRelease]:
+    def written(self, at: int) -> Iterator[JoinedRelease]:
         """The joined release under a scratch name in one party's database, verified; dropped unless published.
 
         Args:
             at: the position of that party.
-            report: called with each stage in plain words.
 
         Raises:
             VerificationError: the written table is not what was promised.
         """
         assert self.outcome.best is not None
         assert self.spec.release is not None
-        report("opening what is released", None)
+        self.report("opening what is released", None)
         rows = self._released(self.outcome.best.node)
         # A party can compute the tokens of its own persons: in their order it would know which row is whose.
         SystemRandom().shuffle(rows)
@@ -95,12 +96,12 @@ class Vertical:
         ordered = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.spec.keep]
         places = [names.index(name) for name in ordered]
         with staged(workspace, self.spec.release) as target:
-            report(f"writing the joined release at {holder.name}", None)
+            self.report(f"writing the joined release at {holder.name}", None)
             loaded = workspace.table("loaded")
             cells = [[row[place] for place in places] for row in rows]
             workspace.load(loaded, [f"l{index}" for index, _ in enumerate(ordered)], cells)
             workspace.execute("parties/joined", target=target, loaded=loaded, names=ordered)
-            report("verifying the written table", None)
+            self.report("verifying the written table", None)
             yield JoinedRelease(target, self._verified(holder, target))
 
     def publish(self, at: int, joined: JoinedRelease, manifest: Mapping[str, Any]) -> None:
@@ -217,7 +218,7 @@ def searched_vertically(
         names: what to call them.
         spec: what to anonymize and how: the columns of all parties.
         key: the column that every party has, by which rows belong together.
-        report: called with each stage in plain words.
+        report: called with each stage of what parties do together.
 
     Raises:
         UnsupportedError: the spec asks for what only a table in one place can tell, or a key is not unique.
@@ -231,13 +232,9 @@ def searched_vertically(
     with ExitStack() as opened:
         holders = []
         for engine, name, own in zip(engines, names, parts, strict=True):
-
-            def progress(stage: str, nodes: int | None, name: str = name) -> None:
-                report(f"{name}: {stage}", nodes)
-
             others = [*own.sensitive, *own.keep]
             judged = [model for model in models if model.attribute is None]
-            given = opened.enter_context(prepared(engine, own, judged, progress))
+            given = opened.enter_context(prepared(engine, own, judged))
             holders.append(Holder(name, given, key, others, person_key, transcript))
         _refuse_other_keys(holders)
         refuse_float_values([holder.given for holder in holders], demands.diversity)
@@ -252,7 +249,7 @@ def searched_vertically(
         outcome = search(spec.search.algorithm, evaluator.question(), evaluator.answers, **spec.search.options).run()
         best = outcome.best
         classes = Classes(Counter(), {}) if best is None else joined.classes(best.node)
-        yield Vertical(spec, holders, models, evaluator, outcome, transcript, classes, joined)
+        yield Vertical(spec, holders, models, evaluator, outcome, transcript, classes, report, joined)
 
 
 def vertical_obstacles(spec: Spec, key: str) -> Iterator[Obstacle]:

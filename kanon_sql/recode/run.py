@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kanon_sql.engines import Engine, Reporter
+from kanon_sql.engines import Engine
 from kanon_sql.errors import Obstacle, refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, search_obstacles
 from kanon_sql.frequency import SetCache, prepared
@@ -25,7 +25,6 @@ __all__ = ["applied", "recoded", "recoding_obstacles"]
 def recoded(
     engine: Engine,
     spec: Spec,
-    report: Reporter | None,
     budget: Budget | None = None,
     *,
     kept: SetCache | None = None,
@@ -35,7 +34,6 @@ def recoded(
     Args:
         engine: where the source is.
         spec: what to anonymize and how; ``recoding`` is not full-domain.
-        report: called with each stage in plain words.
         budget: when to end the rounds early; what is not divided by then is released as it is.
         kept: frequency sets of the run before, to be used if they are the same, and left for the next one.
 
@@ -52,13 +50,13 @@ def recoded(
     refuse(recoding_obstacles(engine, spec))
     models = declared.models(models_of(spec))
     asked = _at_minimum(spec) if spec.recoding.variant == "minimum" else spec
-    with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
+    with prepared(engine, asked, models) if kept is None else kept.prepared(asked, models) as given:
         yield declared.run(given, spec, budget or Budget())
 
 
 @contextmanager
 def applied(
-    engine: Engine, spec: Spec, kept: KeptRecoding, report: Reporter | None
+    engine: Engine, spec: Spec, kept: KeptRecoding
 ) -> Iterator[NothingToSearch | NothingFound | Chosen | RecodingResult]:
     """Put rows into the classes of a recoding that was kept, and keep the workspace open for what follows.
 
@@ -66,7 +64,6 @@ def applied(
         engine: where the rows are.
         spec: what to release; the recoding was compared with it.
         kept: the recoding.
-        report: called with each stage in plain words.
 
     Raises:
         KanonError: whatever the stages raise.
@@ -81,7 +78,7 @@ def applied(
             *_round_obstacles(engine, spec),
         ]
     )
-    with prepared(engine, spec, models, report) as given:
+    with prepared(engine, spec, models) as given:
         yield recoded_as_kept(given, spec, kept)
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "render",
     "result",
     "risk",
+    "run",
     "sqlmesh",
     "tabulate",
     "without_spec",

@@ -102,23 +102,23 @@ def anonymize(
     )
     refuse(obstacles(engine, spec, "anonymize", options))
     produce = next(producer for applies, producer in PRODUCERS if applies(spec))
-    with running(engine, timeout, publishes=spec, judges=[spec.source.table]) as run:
-        result = run.closed(produce(run, spec, options, report))
+    with running(engine, timeout, report, publishes=spec, judges=[spec.source.table]) as run:
+        result = run.closed(produce(run, spec, options))
         return replace(result, details=with_statements(result.details, run.meter.log))
 
 
-Producer = Callable[[Run, Spec, Options, Reporter | None], Release]
+Producer = Callable[[Run, Spec, Options], Release]
 """Chooses, writes, verifies and publishes one kind of release, or nothing; what it says of it is the result."""
 
 
-def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Release:
+def _by_search(run: Run, spec: Spec, options: Options) -> Release:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
-    earlier = _earlier(run, spec, report)
+    earlier = _earlier(run, spec)
 
     def search(wanted: Spec) -> AbstractContextManager[NothingToSearch | NothingFound | Chosen]:
-        return searched(run.engine, wanted, report, options.budget, all_minimal=options.all_minimal)
+        return searched(run.engine, wanted, options.budget, all_minimal=options.all_minimal)
 
-    with state_source(run.engine, spec, report) as state:
+    with state_source(run.engine, spec) as state:
         spec = state.spec
         publication = Publication(Release, run, options, earlier, remember=state.remember)
         with search(spec) as found:
@@ -136,10 +136,10 @@ def _by_search(run: Run, spec: Spec, options: Options, report: Reporter | None) 
     return result
 
 
-def _by_recoding(run: Run, spec: Spec, options: Options, report: Reporter | None) -> Release:
+def _by_recoding(run: Run, spec: Spec, options: Options) -> Release:
     """The classes of a recoding, published."""
-    publication = Publication(Release, run, options, _earlier(run, spec, report))
-    with recoded(run.engine, spec, report, options.budget) as found:
+    publication = Publication(Release, run, options, _earlier(run, spec))
+    with recoded(run.engine, spec, options.budget) as found:
         return publication.released(found)[0]
 
 
@@ -152,12 +152,12 @@ PRODUCERS: tuple[tuple[Callable[[Spec], bool], Producer], ...] = (
 """Which kind of release a spec asks for, and who makes it; the first one that applies."""
 
 
-def _earlier(run: Run, spec: Spec, report: Reporter | None) -> Sequence[Entry] | None:
+def _earlier(run: Run, spec: Spec) -> Sequence[Entry] | None:
     """The releases of the ledger, once nothing else stands under the names; None without a ledger.
 
     Publishing takes a transaction of its own: whether there can be one is known before the search.
     """
-    with open_workspace(run.engine, source_of(run.engine, spec), report) as workspace, run.engine.transaction():
+    with open_workspace(run.engine, source_of(run.engine, spec)) as workspace, run.engine.transaction():
         refuse_other_release(workspace, spec)
         return None if spec.ledger is None else comparable_releases(workspace, spec)
 

@@ -75,13 +75,13 @@ def apply(
     refuse(obstacles(engine, spec, "apply", options))
     own = _of_new_rows(spec, source, release)
     parts = _in_schema_of_release(spec, name)
-    with running(engine, timeout, publishes=own, judges=[own.source.table]) as run:
-        with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
+    with running(engine, timeout, report, publishes=own, judges=[own.source.table]) as run:
+        with open_workspace(engine, source_of(engine, own)) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)
             refuse_other_release(workspace, own)
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
-        with _recoded(engine, own, kept, report) as found:
+        with _recoded(engine, own, kept) as found:
             result, _ = Publication(AppliedRelease, run, options, earlier, applied=kept).released(found)
             if isinstance(found, NothingFound):
                 result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
@@ -108,11 +108,11 @@ def _in_schema_of_release(spec: Spec, name: str) -> tuple[str, ...]:
 
 @contextmanager
 def _recoded(
-    engine: Engine, spec: Spec, kept: KeptRecoding, report: Reporter | None
+    engine: Engine, spec: Spec, kept: KeptRecoding
 ) -> Iterator[NothingToSearch | NothingFound | Chosen | RecodingResult]:
     """The rows in the classes of the recoding, or at its levels."""
     if kept.by_class:
-        with applied(engine, spec, kept, report) as found:
+        with applied(engine, spec, kept) as found:
             yield found
         return
     assert kept.node is not None
@@ -123,7 +123,7 @@ def _recoded(
     kept_options = ("metric", "classify", "prices", "aggregate", "gs_factor", "monotone")
     search = type(spec.search)(**{name: getattr(spec.search, name) for name in kept_options})  # there is one node
     held = {"quasi_identifiers": columns, "recoding": RecodingOptions(), "search": search}
-    with searched(engine, spec.model_copy(update=held), report) as chosen:
+    with searched(engine, spec.model_copy(update=held)) as chosen:
         yield chosen
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from kanon_sql.disclosure.attacks import (
     refuse_without,
     worst_reading,
 )
-from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspace
+from kanon_sql.engines import Engine, Reporter, Scratch, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of
 from kanon_sql.hierarchies import refuse_several_texts
@@ -31,8 +30,8 @@ from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import HIDDEN, Count, Keywords, Spec, Text, VerdictResult, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
-from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.verbs.run import refuse_perturbed
+from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.run import refuse_perturbed, running
 from kanon_sql.verbs.target_table import TargetTable, as_published, judged
 
 __all__ = ["AuditResult", "audit"]
@@ -129,21 +128,20 @@ def audit(
         >>> result.left_out["complementary"]
         'it needs an earlier release (--earlier)'
     """
-    started = time.perf_counter()
     parsed = parsed_hierarchies(spec, hierarchies or {})
     options = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
     options.check(spec, count_rows)
     with (
-        engine.run(Deadline(timeout)) as meter,
+        running(engine, timeout, report) as run,
         judged(engine, spec, table, "audit") as asked,
         _leaving_schemas_alone(engine),
     ):
         refuse_perturbed(engine, asked.parts)
         spec = as_published(engine, spec, asked.parts)
-        run = _Run(engine, spec, options, report, asked)
-        by_method = run.attacks()
+        tables = _Tables(engine, spec, options, asked)
+        by_method = tables.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]
-        rows = run.rows()
+        rows = tables.rows()
         notes = list(engine.read_notes)
         if spec.unit is not None:
             notes.append(
@@ -152,7 +150,7 @@ def audit(
         if not rows:
             notes.append("the table has no rows")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}
-        notes += default_notes(spec, run.given.models, noted)
+        notes += default_notes(spec, tables.given.models, noted)
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
@@ -160,10 +158,10 @@ def audit(
             release=asked.shown,
             rows=rows,
             attacks=found,
-            left_out=run.left_out,
-            cost=Cost.of(meter, time.perf_counter() - started),
+            left_out=tables.left_out,
+            cost=run.cost,
             notes=[*notes, "an audit does not prove that no other attack exposes persons"],
-            sql=redacted_log(meter),
+            sql=run.sql,
         )
 
 
@@ -188,13 +186,11 @@ def _leaving_schemas_alone(engine: Engine) -> Iterator[None]:
         engine.scratch = before
 
 
-class _Run:
-    """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
+class _Tables:
+    """The tables of an audit, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
-    def __init__(
-        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, asked: TargetTable
-    ) -> None:
-        self.engine, self.spec, self.options, self.report = engine, spec, options, report
+    def __init__(self, engine: Engine, spec: Spec, options: AuditOptions, asked: TargetTable) -> None:
+        self.engine, self.spec, self.options = engine, spec, options
         self.form = source_of(engine, spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
@@ -303,6 +299,6 @@ class _Run:
     @contextmanager
     def _scene(self, method: AttackMethod, about: str | None, reading: Reading) -> Iterator[Scene]:
         """What an attack is run with, in a workspace of its own."""
-        with open_workspace(self.engine, self.form, self.report) as workspace:
+        with open_workspace(self.engine, self.form) as workspace:
             workspace.report(f"attacking {self.given.release.shown}: {method.name}", None)
             yield Scene(workspace, self.given, about, self.options.reveal, self._looked_at, reading)

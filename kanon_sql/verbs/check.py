@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
-from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError, refuse
 from kanon_sql.evaluate import (
     Achieved,
@@ -47,8 +46,8 @@ from kanon_sql.verbs.check_sources import (
 )
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Check, Cost, redacted_log
-from kanon_sql.verbs.run import refuse_perturbed
+from kanon_sql.verbs.result import Check
+from kanon_sql.verbs.run import refuse_perturbed, running
 from kanon_sql.verbs.target_table import as_published, judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.without_spec import takes_roles
@@ -105,10 +104,9 @@ def check(
         (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
     refuse(obstacles(engine, spec, "check", Options(table=table)))
-    started = time.perf_counter()
     models = models_of(spec)
     unit = None if count_rows else spec.unit
-    with engine.run(Deadline(timeout)) as meter, judged(engine, spec, table, "check") as asked:
+    with running(engine, timeout, report) as run, judged(engine, spec, table, "check") as asked:
         earlier = None if republication is None else parse_table_name(republication.earlier)
         refuse_perturbed(engine, asked.parts, earlier)
         spec = as_published(engine, spec, asked.parts)
@@ -116,7 +114,7 @@ def check(
         relation = source_of(engine, spec) if spec.source.given else ""
         # One pass judges a table. The labels of a population are read by several statements, and made once if they may.
         inline = engine.scratch.mode != "temp" or not spec.compares_with_population
-        with open_workspace(engine, relation, report, inline=inline) as workspace:
+        with open_workspace(engine, relation, inline=inline) as workspace:
             opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
             found = _looked_at(workspace, spec, models, opened, unit)
             revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []
@@ -155,10 +153,10 @@ def check(
             class_sizes=found.examination.sizes,
             revealed=[item.to_dict() for item in revealed] if reveal else None,
             achieved={**found.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
-            cost=Cost.of(meter, time.perf_counter() - started),
+            cost=run.cost,
             notes=notes,
-            sql=redacted_log(meter),
-            details=with_statements(more, meter.log),
+            sql=run.sql,
+            details=with_statements(more, run.meter.log),
             warnings=warned,
         )
 

@@ -17,7 +17,6 @@ from kanon_sql.engines import (
     SCRATCH_TABLE,
     Engine,
     Recorded,
-    Reporter,
     Workspace,
     leftover_state,
     open_workspace,
@@ -106,7 +105,6 @@ def clean(
     drop: bool,
     states: bool = False,
     files: Path | None = None,
-    report: Reporter | None = None,
 ) -> CleanResult:
     """List what interrupted runs left: statements that still run, scratch tables, and releases that are not settled.
 
@@ -119,7 +117,6 @@ def clean(
             dropped, a release grows no more, and a new one could be compared with it row by row.
         files: look instead in a directory where releases are files, for what runs left that were killed while they
             wrote one. They are removed only where it is sure that no run publishes there now.
-        report: called with each stage.
 
     Raises:
         SpecError: a run publishes in the directory now; or the connection is read-only, and dropping was asked for.
@@ -135,8 +132,8 @@ def clean(
         )
     place = parse_table_name(schema) if schema is not None else STATES if states else ()
     if states:
-        return _states(engine, place, drop=drop, report=report)
-    with open_workspace(engine, "", report) as workspace:
+        return _states(engine, place, drop=drop)
+    with open_workspace(engine, "") as workspace:
         workspace.report("looking for scratch tables", None)
         room = _Room(workspace, place, drop)
         if not drop:
@@ -153,10 +150,10 @@ def _file(path: Path, since: float, gone: bool) -> ScratchObject:
     return ScratchObject(str(path), run_id, moment, "dropped" if gone else "left over")
 
 
-def _states(engine: Engine, schema: tuple[str, ...], *, drop: bool, report: Reporter | None) -> CleanResult:
+def _states(engine: Engine, schema: tuple[str, ...], *, drop: bool) -> CleanResult:
     """The states in a schema: those of releases that stand, and what killed runs left."""
     found = []
-    with open_workspace(engine, "", report) as workspace:
+    with open_workspace(engine, "") as workspace:
         workspace.report("looking for states", None)
         for state in states_in(workspace, schema):
             stands = engine.mark(state.release) == state.run_id

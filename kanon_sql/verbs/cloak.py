@@ -211,8 +211,8 @@ def cloak(
     publishes = spec.release is not None and not preview and not check
     refuse(obstacles(engine, spec, "cloak", Options(preview=preview, compare=check)))
     judged = [spec.source.table, spec.release if check else None]
-    with running(engine, timeout, publishes=spec if publishes else None, judges=judged) as run:
-        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+    with running(engine, timeout, report, publishes=spec if publishes else None, judges=judged) as run:
+        with open_workspace(engine, source_of(engine, spec)) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)

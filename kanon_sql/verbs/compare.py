@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import SetCache
@@ -27,6 +27,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Charted, Plan
+from kanon_sql.verbs.run import running
 
 __all__ = ["Compared", "Comparison", "compare", "refuse_impossible_numbers", "with_k"]
 
@@ -161,7 +162,7 @@ def compare(
     if classify is not None:
         specs = {name: _with_utility(spec, classify, name) for name, spec in specs.items()}
     asked = _asked(specs, ks, recodings, columns)
-    with engine.run(Deadline(None)), ExitStack() as opened:
+    with running(engine, None), ExitStack() as opened:
         sets = opened.enter_context(SetCache(engine)) if kept is None else kept
         runs = [
             _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=progress, kept=sets))

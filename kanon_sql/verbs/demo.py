@@ -18,6 +18,7 @@ from kanon_sql.sql import Relation, Sql, Statement, render
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.relational import RelationalResult, anonymize_tables
 from kanon_sql.verbs.result import Release
+from kanon_sql.verbs.run import running
 
 __all__ = ["DATABASE", "PATIENTS", "SPEC", "TABLES_SPEC", "VISITS", "demo", "demo_tables"]
 
@@ -68,7 +69,8 @@ def demo(directory: Path, report: Reporter | None = None, *, replace: bool = Fal
     _write(texts)
     engine = connect(database)
     try:
-        _make_visits(engine, report)
+        with running(engine, None, report):
+            _make_visits(engine)
         return directory / SPEC, anonymize(engine, Spec.load(directory / SPEC), report=report)
     finally:
         engine.close()
@@ -102,7 +104,8 @@ def demo_tables(
     _write(texts)
     engine = connect(database)
     try:
-        _make_tables(engine, report)
+        with running(engine, None, report):
+            _make_tables(engine)
         spec = RelationalSpec.load(directory / TABLES_SPEC)
         return directory / TABLES_SPEC, anonymize_tables(engine, spec, report=report)
     finally:
@@ -155,9 +158,9 @@ def _write(texts: Mapping[Path, str]) -> None:
 # --- The clinic ----------------------------------------------------------------------------
 
 
-def _make_visits(engine: Engine, report: Reporter | None) -> None:
+def _make_visits(engine: Engine) -> None:
     """Create the table ``visits`` again."""
-    with open_workspace(engine, "", report) as workspace:
+    with open_workspace(engine, "") as workspace:
         workspace.report(f"generating a clinic: {VISITS:,} visits by {PATIENTS:,} patients", None)
         # First of all, so that an interrupted demo is still known to be one.
         workspace.execute("verbs/demo/mark", target=_MARK)
@@ -173,9 +176,9 @@ def _make_visits(engine: Engine, report: Reporter | None) -> None:
             )
 
 
-def _make_tables(engine: Engine, report: Reporter | None) -> None:
+def _make_tables(engine: Engine) -> None:
     """Create the tables ``patients``, ``visits`` and ``prescriptions`` again, and the schema of the release."""
-    with open_workspace(engine, "", report) as workspace:
+    with open_workspace(engine, "") as workspace:
         workspace.report(f"generating a clinic: {TABLE_PATIENTS:,} patients, their visits and prescriptions", None)
         workspace.execute("verbs/demo/mark", target=_MARK)
         patient_draws, visit_draws = workspace.table("patient_draws"), workspace.table("visit_draws")

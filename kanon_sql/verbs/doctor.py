@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Engine, Workspace, open_workspace
 from kanon_sql.errors import KanonError
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
@@ -116,20 +116,14 @@ class DoctorResult:
         }
 
 
-def doctor(
-    engine: Engine,
-    spec: Spec | TableSpec | CloakSpec | PerturbSpec | None = None,
-    *,
-    report: Reporter | None = None,
-) -> DoctorResult:
+def doctor(engine: Engine, spec: Spec | TableSpec | CloakSpec | PerturbSpec | None = None) -> DoctorResult:
     """Try out what a connection may do, and say what of a spec cannot be here. Leaves nothing behind.
 
     Args:
         engine: from :func:`kanon_sql.connect`.
         spec: what verbs are to do; of it no statement is made.
-        report: called before each probe.
     """
-    with open_workspace(engine, "", report) as workspace:
+    with open_workspace(engine, "") as workspace:
         workspace.report("testing the connection", None)
         text = _exact_text(workspace)
         scratch = _scratch_tables(workspace)

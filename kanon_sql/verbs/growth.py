@@ -123,7 +123,7 @@ def coarser_node(workspace: Workspace, growth: Growth) -> Node | None:
     stands = _stands(workspace, growth)
 
     def fits(node: Node) -> bool:
-        with searched(workspace.engine, at_node(growth, node), workspace.report) as found:
+        with searched(workspace.engine, at_node(growth, node)) as found:
             few = waiting(growth, found) <= growth.most_waiting
         return few and stands(node)
 
@@ -146,7 +146,7 @@ def _best(workspace: Workspace, asked: Spec, among: str, does: Callable[[Node], 
     """The best levels of a search that do, of the first few."""
     tried: set[Node] = set()
     while len(tried) < MOST_SEARCHED:
-        with searched(workspace.engine, asked, workspace.report) as best:
+        with searched(workspace.engine, asked) as best:
             if tried and isinstance(best, Chosen):
                 best = searched_again(best, tried, among)
             if not isinstance(best, Chosen):
@@ -173,7 +173,7 @@ def _stands(workspace: Workspace, growth: Growth) -> Callable[[Node], bool]:
     def stands(node: Node) -> bool:
         asked = at_node(growth, node)
         by_batch = asked.model_copy(update={"quasi_identifiers": {**asked.quasi_identifiers, **fixed}})
-        with searched(workspace.engine, by_batch.over_rows(table.parts), workspace.report) as found:
+        with searched(workspace.engine, by_batch.over_rows(table.parts)) as found:
             return _left_out(found) == 0
 
     return stands

@@ -43,13 +43,13 @@ def grow_release(workspace: Workspace, growth: Growth) -> RefreshedRelease:
         workspace: where the day's rows are.
         growth: what is to be done.
     """
-    engine, report = workspace.engine, workspace.report
-    with searched(engine, at_node(growth, growth.node), report) as found:
+    engine = workspace.engine
+    with searched(engine, at_node(growth, growth.node)) as found:
         drifts = waiting(growth, found) > growth.most_waiting
         if not drifts or growth.policy == "hold":
             return _grow_at(growth, found, drifts=drifts, looked_for=False)
     coarser = coarser_node(workspace, growth)
-    with searched(engine, at_node(growth, coarser or growth.node), report) as found:
+    with searched(engine, at_node(growth, coarser or growth.node)) as found:
         return _grow_at(growth, found, drifts=drifts, looked_for=coarser is None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from kanon_sql.engines import Column, Engine, Reporter, Workspace, now, open_workspace
+from kanon_sql.engines import Column, Engine, Workspace, now, open_workspace
 from kanon_sql.errors import DatabaseError
 from kanon_sql.frequency import explained_if_missing, plain_source_of
 from kanon_sql.release import (
@@ -49,7 +49,7 @@ class StateSource:
 
 
 @contextmanager
-def state_source(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[StateSource]:
+def state_source(engine: Engine, spec: Spec) -> Iterator[StateSource]:
     """Read the source into a scratch table, where a state is to be kept of exactly what was read.
 
     Raises:
@@ -61,7 +61,7 @@ def state_source(engine: Engine, spec: Spec, report: Reporter | None) -> Iterato
         return
     assert spec.release is not None
     relation = plain_source_of(engine, spec)
-    with open_workspace(engine, relation, report) as workspace:
+    with open_workspace(engine, relation) as workspace:
         open_state_schema(workspace, spec.state)
         with explained_if_missing(engine, spec.source.table):
             columns = workspace.described(relation)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
-from kanon_sql.engines import Column, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Workspace, open_workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Classes, Rows, rows_in_words
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
@@ -66,19 +66,13 @@ class _Run:
         }
 
 
-def invariantly_released(
-    opened: Run,
-    spec: Spec,
-    options: Options,
-    report: Reporter | None,
-) -> Release:
+def invariantly_released(opened: Run, spec: Spec, options: Options) -> Release:
     """Publish the next release of an m-invariant sequence, or publish nothing.
 
     Args:
         opened: the run.
         spec: what to anonymize and how.
         options: whether to publish nothing where others may read the history.
-        report: called with each stage in plain words.
 
     Raises:
         SpecError: something else stands under a name, or the source does not have one row per person.
@@ -87,7 +81,7 @@ def invariantly_released(
     requirement, engine = spec.m_invariance, opened.engine
     assert requirement is not None
     relation = source_of(engine, spec)
-    with open_workspace(engine, relation, report) as workspace:
+    with open_workspace(engine, relation) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
         with engine.transaction():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.release import Entry, read_ledger
 from kanon_sql.spec import Displayed, parse_table_name
 from kanon_sql.sql import Relation
+from kanon_sql.verbs.run import running
 
 __all__ = ["LedgerResult", "ledger"]
 
@@ -65,7 +66,7 @@ def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: 
         ('visits_release',) 600
     """
     relation = Relation(parse_table_name(table))
-    with engine.run(Deadline(timeout)), open_workspace(engine, "", report) as workspace:
+    with running(engine, timeout, report), open_workspace(engine, "") as workspace:
         workspace.report("reading the ledger", None)
         if engine.exists(relation.parts) is None:
             raise SpecError(f"there is no ledger {table!r} in the database; the first release creates it")

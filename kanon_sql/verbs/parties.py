@@ -69,7 +69,7 @@ def plan_parties(
         parties: search.metric: loss needs the counts of values, ...
     """
     refuse(_obstacles(engines, spec, split, key))
-    with _running(engines, spec, timeout) as runs:
+    with _running(engines, spec, timeout, report) as runs:
         with _searched(engines, spec, split, key, report or _silent) as found:
             result = _with_read_notes(result_of("plan", found, _names(engines), split), runs)
         return _closed(result, runs)
@@ -121,23 +121,27 @@ def anonymize_parties(
         [[(300,)], [(300,)]]
     """
     refuse(_obstacles(engines, spec, split, key, at))
-    progress = report or _silent
     places = [engine for engine, _ in _publishing(engines, split, at)]
-    with _running(engines, spec, timeout, places) as runs:
+    with _running(engines, spec, timeout, report, places) as runs:
         for engine in places:
             with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
                 refuse_other_release(workspace, spec)
-        with _searched(engines, spec, split, key, progress) as found:
+        with _searched(engines, spec, split, key, report or _silent) as found:
             result = _with_read_notes(result_of("anonymize", found, _names(engines), split), runs)
             if result.passed and isinstance(found, Horizontal):
-                result = _published_in_parts(found, result, progress)
+                result = _published_in_parts(found, result)
             elif result.passed and isinstance(found, Vertical):
-                result = _published_joined(found, result, at, progress)
+                result = _published_joined(found, result, at)
         return _closed(result, runs)
 
 
 def _silent(stage: str, nodes: int | None = None) -> None:
     """Report nothing."""
+
+
+def _named(report: Reporter | None, name: str) -> Reporter | None:
+    """A reporter of one party's stages."""
+    return None if report is None else lambda stage, nodes: report(f"{name}: {stage}", nodes)
 
 
 def _obstacles(
@@ -213,7 +217,11 @@ def _publishing(engines: Sequence[Engine], split: str, at: int) -> list[tuple[En
 
 @contextmanager
 def _running(
-    engines: Sequence[Engine], spec: Spec, timeout: float | None, publishing: Sequence[Engine] = ()
+    engines: Sequence[Engine],
+    spec: Spec,
+    timeout: float | None,
+    report: Reporter | None,
+    publishing: Sequence[Engine] = (),
 ) -> Iterator[list[Run]]:
     """A run of every party.
 
@@ -221,14 +229,21 @@ def _running(
         engines: one for each party.
         spec: what to anonymize; each party has the table that it names.
         timeout: seconds for the statements of each party.
+        report: called with each stage of a party, after its name.
         publishing: where something is published.
     """
     with ExitStack() as opened:
         yield [
             opened.enter_context(
-                running(engine, timeout, publishes=spec if engine in publishing else None, judges=[spec.source.table])
+                running(
+                    engine,
+                    timeout,
+                    _named(report, name),
+                    publishes=spec if engine in publishing else None,
+                    judges=[spec.source.table],
+                )
             )
-            for engine in engines
+            for engine, name in zip(engines, _names(engines), strict=True)
         ]
 
 
@@ -277,12 +292,12 @@ def _searched(
     return searched_vertically(engines, names, spec, key, report)
 
 
-def _published_in_parts(found: Horizontal, result: PartiesResult, report: Reporter) -> PartiesResult:
+def _published_in_parts(found: Horizontal, result: PartiesResult) -> PartiesResult:
     """Every party's part, published in its own database."""
     assert found.spec.release is not None
     name = ".".join(found.spec.release)
     manifests: list[Mapping[str, Any]] = []
-    with found.written(report) as parts:
+    with found.written() as parts:
         result = replace(
             result,
             message=f"published {result.rows['released']:,} of {rows_in_words(result.rows['source'])} in "
@@ -302,11 +317,11 @@ def _published_in_parts(found: Horizontal, result: PartiesResult, report: Report
     return replace(result, manifests=manifests)
 
 
-def _published_joined(found: Vertical, result: PartiesResult, at: int, report: Reporter) -> PartiesResult:
+def _published_joined(found: Vertical, result: PartiesResult, at: int) -> PartiesResult:
     """The joined release, published at one party."""
     assert found.spec.release is not None
     holder = found.holders[at - 1]
-    with found.written(at - 1, report) as joined:
+    with found.written(at - 1) as joined:
         result = replace(
             result,
             message=f"published {result.rows['released']:,} of {result.rows['source']:,} joined rows at {holder.name}, "

@@ -123,15 +123,15 @@ def plan(
     outliers = outlier_size(models_of(spec)) if matrix else None
     quick = compare_recoding == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if compare_recoding is None or compare_recoding == QUICK else parse_recoding(compare_recoding)
-    with running(engine, timeout, judges=[spec.source.table]) as run:
+    with running(engine, timeout, report, judges=[spec.source.table]) as run:
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
                 kept = opened.enter_context(SetCache(engine))
             made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | RecodingResult]
             if not spec.recoding.is_full_domain:
-                made = recoded(engine, spec, report, budget, kept=kept)
+                made = recoded(engine, spec, budget, kept=kept)
             else:
-                made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
+                made = searched(engine, spec, budget, explain=explain, all_minimal=all_minimal, kept=kept)
             with made as found:
                 result = _result(found, brief=brief and not fail_on_warning)
                 if (why := failed_by(spec, result.warnings, on_any=fail_on_warning)) is not None:
@@ -147,7 +147,7 @@ def plan(
                 if quick and loses and isinstance(found, Chosen) and is_quick(engine, found):
                     other = parse_recoding("local")
             if other is not None:
-                result = with_another(engine, spec, other, result, report, budget, kept)
+                result = with_another(engine, spec, other, result, budget, kept)
         steps = steps_dict(engine, spec, result.rows["source"])
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         result = replace(

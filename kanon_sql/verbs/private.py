@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_sql.engines import Reporter, open_workspace
+from kanon_sql.engines import open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Evaluator, Rows, SearchSummary, rows_in_words
 from kanon_sql.frequency import Prepared, prepared, source_of
@@ -86,19 +86,13 @@ class _Run:
         }
 
 
-def privately_released(
-    opened: Run,
-    spec: Spec,
-    options: Options,
-    report: Reporter | None,
-) -> Release:
+def privately_released(opened: Run, spec: Spec, options: Options) -> Release:
     """Publish a differentially private release, or publish nothing.
 
     Args:
         opened: the run.
         spec: what to anonymize and how.
         options: nothing of it goes with such a release.
-        report: called with each stage in plain words.
 
     Raises:
         SpecError: the ledger's budget is spent, or the sampling probability is too large.
@@ -110,12 +104,12 @@ def privately_released(
         requirement.spends[0] - requirement.of_search, requirement.spends[1], requirement.asked_sampling
     )
     engine = opened.engine
-    with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
+    with open_workspace(engine, source_of(engine, spec)) as workspace, engine.transaction():
         refuse_other_release(workspace, spec)
         entries = refuse_exceeded_budget(workspace, spec, requirement)
     least = sampling.k if requirement.search is None else expected_size(sampling)
     counted = _with_classes_of(spec, least)
-    with prepared(engine, counted, models_of(counted), report) as given:
+    with prepared(engine, counted, models_of(counted)) as given:
         if not given.sets.rows:
             raise SpecError("the source has no rows; give a table that has some")
         evaluator = Evaluator(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanon_sql.engines import Engine, Reporter
+from kanon_sql.engines import Engine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, searched
 from kanon_sql.frequency import SetCache
@@ -53,7 +53,6 @@ def with_another(
     spec: Spec,
     other: RecodingOptions,
     result: Plan,
-    report: Reporter | None,
     budget: Budget | None,
     kept: SetCache | None,
 ) -> Plan:
@@ -64,7 +63,6 @@ def with_another(
         spec: what was planned.
         other: the recoding to put in place of the spec's.
         result: of the plan; one that failed has nothing to be compared with, and is returned as it is.
-        report: called with each stage in plain words.
         budget: when to end the other recoding early.
         kept: the frequency sets of the plan.
     """
@@ -74,7 +72,7 @@ def with_another(
         why = "the loss of aggregated numbers is a share of squares, which is not comparable"
         return replace(result, notes=[*result.notes, f"{other.label} was not tried: {why}"])
     before = engine.meter.statements
-    figures = _found(engine, spec, other, report, budget, kept)
+    figures = _found(engine, spec, other, budget, kept)
     found: OtherRecoding = {
         "recoding": other.label,
         "mean_loss": figures.get("mean_loss"),
@@ -90,7 +88,6 @@ def _found(
     engine: Engine,
     spec: Spec,
     other: RecodingOptions,
-    report: Reporter | None,
     budget: Budget | None,
     kept: SetCache | None,
 ) -> dict[str, Any]:
@@ -101,7 +98,7 @@ def _found(
         return {"reason": "; ".join(faults)}
     make = searched if other.is_full_domain else recoded
     try:
-        with make(engine, changed, report, budget, kept=kept) as made:
+        with make(engine, changed, budget, kept=kept) as made:
             if not isinstance(made, Chosen | RecodingResult):
                 return {"reason": "it found no satisfying release"}
             made.metrics()  # where a node was chosen, its loss is one of them

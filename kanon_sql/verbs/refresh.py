@@ -90,10 +90,10 @@ def refresh(
     """
     options = Options(inserted=inserted, deleted=deleted, batch=batch, verify_all=verify_all)
     refuse(obstacles(engine, spec, "refresh", options))
-    with running(engine, timeout, publishes=spec, judges=[spec.source.table]) as run:
+    with running(engine, timeout, report, publishes=spec, judges=[spec.source.table]) as run:
         reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
         relation = plain_source_of(engine, reads)
-        with open_workspace(engine, relation, report) as workspace, ExitStack() as others:
+        with open_workspace(engine, relation) as workspace, ExitStack() as others:
             assert spec.state is not None
             assert spec.release is not None
             with engine.transaction():  # whether there can be one is known before anything is read

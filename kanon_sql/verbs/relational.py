@@ -314,8 +314,8 @@ def _run(
 ) -> RelationalResult:
     judged = [spec.source_of(name).table for name in (PERSON, *spec.below)]
     publishes = verb == "anonymize"
-    with running(engine, timeout, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
-        with open_workspace(engine, "", report) as workspace:
+    with running(engine, timeout, report, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
+        with open_workspace(engine, "") as workspace:
             if publishes:
                 assert spec.release is not None
                 with engine.transaction():
@@ -739,8 +739,8 @@ def check_tables(
         >>> kanon_sql.anonymize_tables(db, spec).passed, kanon_sql.check_tables(db, spec).passed
         (True, True)
     """
-    with running_on_released(engine, spec, "check", timeout) as run:
-        with open_workspace(engine, "", report) as workspace:
+    with running_on_released(engine, spec, "check", timeout, report) as run:
+        with open_workspace(engine, "") as workspace:
             workspace.report("counting in the released tables", None)
             stands, others = released_tables(workspace, spec)
             persons = workspace.columns(stands[PERSON].table)
@@ -812,7 +812,7 @@ def _unchecked(spec: RelationalSpec) -> list[str]:
 
 
 def running_on_released(
-    engine: Engine, spec: RelationalSpec, verb: str, timeout: float | None
+    engine: Engine, spec: RelationalSpec, verb: str, timeout: float | None, report: Reporter | None
 ) -> AbstractContextManager[Run]:
     """Open a run of a command that reads the released tables.
 
@@ -821,7 +821,7 @@ def running_on_released(
     """
     if spec.release is None:
         raise SpecError(f"release: missing; {verb} looks for the released tables there: release: {{schema: released}}")
-    return running(engine, timeout, judges=[spec.released(name) for name in (PERSON, *spec.below)])
+    return running(engine, timeout, report, judges=[spec.released(name) for name in (PERSON, *spec.below)])
 
 
 def released_tables(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:

@@ -131,8 +131,8 @@ def audit_tables(
         >>> kanon_sql.audit_tables(db, spec).together["1"]
         {'unique': 0, 'few': 0}
     """
-    with running_on_released(engine, spec, "audit", timeout) as run:
-        with open_workspace(engine, "", report) as workspace:
+    with running_on_released(engine, spec, "audit", timeout, report) as run:
+        with open_workspace(engine, "") as workspace:
             stands, others = released_tables(workspace, spec)
             found = exposure(workspace, stands, spec)
         promised = [item for item in spec.km if _is_exposed(found.together, str(item.m))]

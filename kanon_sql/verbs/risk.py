@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from kanon_sql.disclosure.risk import (
     population_matches,
     prosecutor,
 )
-from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import CountedClasses
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
@@ -46,8 +45,8 @@ from kanon_sql.spec import (
     Text,
     parse_table_name,
 )
-from kanon_sql.verbs.result import Cost, redacted_log
-from kanon_sql.verbs.run import refuse_perturbed
+from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.run import refuse_perturbed, running
 from kanon_sql.verbs.target_table import TargetTable, as_published, judged, release_exists
 
 __all__ = ["Distinguished", "RiskResult", "risk"]
@@ -205,7 +204,6 @@ def risk(
         >>> measured.prosecutor.highest, measured.prosecutor.at_risk
         (0.2, 600)
     """
-    started = time.perf_counter()
     _check_options(threshold, sampling_fraction, columns, largest_combination)
     names = list(columns) or list(spec.quasi_identifiers)
     if combination_count(len(names), largest_combination) > MOST_COMBINATIONS:
@@ -215,10 +213,10 @@ def risk(
             "--combinations"
         )
     unit = None if count_rows else spec.unit
-    with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
+    with running(engine, timeout, report) as run, _measured(engine, spec, table) as (asked, absent):
         refuse_perturbed(engine, spec.source.table if asked is None else asked.parts)
         spec = spec if asked is None else as_published(engine, spec, asked.parts)
-        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+        with open_workspace(engine, source_of(engine, spec)) as workspace:
             opened = _opened(engine, spec, asked, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])
             opened.refuse_inexact(workspace, [*names, *([] if unit is None else [unit])])
@@ -271,11 +269,11 @@ def risk(
             ],
             largest_combination=largest_combination,
             minimal_unique=[[names[position] for position in item] for item in minimal],
-            cost=Cost.of(meter, time.perf_counter() - started),
+            cost=run.cost,
             notes=[*engine.read_notes, *notes],
             unit=unit,
             histogram=histogram,
-            sql=redacted_log(meter),
+            sql=run.sql,
         )
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kanon_sql.engines import Deadline, Engine, Meter
+from kanon_sql.engines import Deadline, Engine, Meter, Reporter, StageReporter
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import format_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
@@ -56,6 +56,7 @@ class Run:
 def running(
     engine: Engine,
     timeout: float | None,
+    report: Reporter | None = None,
     *,
     publishes: Origin | None = None,
     judges: Sequence[tuple[str, ...] | None] = (),
@@ -65,6 +66,7 @@ def running(
     Args:
         engine: where.
         timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words; None for what a run around this one reports to.
         publishes: what is to be published, beside which killed runs may have left something; None for nothing.
         judges: the names of the tables of which something is claimed; None for what has no name.
 
@@ -72,13 +74,19 @@ def running(
         SpecError: one of these tables holds perturbed values.
     """
     started = time.perf_counter()
-    with engine.run(Deadline(timeout)) as meter:
-        if publishes is not None:
-            from kanon_sql.release import remove_leftovers  # all that writes and publishes, which a plan does without
+    before = engine.progress
+    if report is not None:
+        engine.progress = StageReporter(report)
+    try:
+        with engine.run(Deadline(timeout)) as meter:
+            if publishes is not None:
+                from kanon_sql.release import remove_leftovers  # all that writes, which a plan does without
 
-            remove_leftovers(engine, publishes)
-        refuse_perturbed(engine, *judges)
-        yield Run(engine, meter, started)
+                remove_leftovers(engine, publishes)
+            refuse_perturbed(engine, *judges)
+            yield Run(engine, meter, started)
+    finally:
+        engine.progress = before
 
 
 def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:

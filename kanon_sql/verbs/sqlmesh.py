@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import Obstacle, SpecError, refuse
 from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
 from kanon_sql.frequency import open_table, source_of, unknown_columns, value_facts_of
@@ -20,6 +20,7 @@ from kanon_sql.verbs.preflight import (
     obstacles,
     step_obstacles,
 )
+from kanon_sql.verbs.run import running
 
 __all__ = ["DIALECTS", "audit_obstacles", "audits"]
 
@@ -60,7 +61,7 @@ def audits(
     assert parts is not None
     models = models_of(spec)
     unit = None if count_rows else spec.unit
-    with engine.run(Deadline(timeout)), open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
+    with running(engine, timeout), open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
         opened = open_table(engine, spec, parts)
         made_by = [name for model in models for name in model.quasi_identifiers or ()]
         looked_at = [model.attribute for model in models if model.attribute]

@@ -188,8 +188,8 @@ def tabulate(
     """
     publishes = spec.release is not None and not preview
     refuse(obstacles(engine, spec, "tabulate", Options(preview=preview)))
-    with running(engine, timeout, publishes=spec if publishes else None) as run:
-        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+    with running(engine, timeout, report, publishes=spec if publishes else None) as run:
+        with open_workspace(engine, source_of(engine, spec)) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)

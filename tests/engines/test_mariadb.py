@@ -14,7 +14,7 @@ import pytest
 import sqlglot
 
 import kanon_sql
-from kanon_sql.engines import relational
+from kanon_sql.engines import StageReporter, relational
 from kanon_sql.engines.backends import backend_named
 from kanon_sql.engines.backends.mysql import MariaDBBackend
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError
@@ -528,12 +528,12 @@ def counted(mariadb: Any) -> Iterator[None]:
 
 
 def test_a_statement_that_a_deadlock_took_back_is_sent_again(mariadb: Any, counted: None) -> None:
-    told: list[str | None] = []
+    told: list[str] = []
     with mariadb.connect() as engine:
-        engine.on_wait = told.append
+        engine.progress = StageReporter(lambda stage, nodes: told.append(stage), "counting")
         assert taking_turns_badly(mariadb, engine, "UPDATE counted SET n = n + 100") == []
     assert Counter(mariadb.rows("counted")) == Counter((number, 101) for number in range(21)), "once, and whole"
-    assert told == [f"waiting for another connection that writes to {engine.label}", None]
+    assert told == [f"waiting for another connection that writes to {engine.label}", "counting"]
 
 
 def test_tries_after_deadlocks_are_bounded(mariadb: Any, counted: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 import kanon_sql
+from kanon_sql.engines import StageReporter
 from kanon_sql.engines.backends.mysql import may_see_triggers
 from kanon_sql.engines.relational import RelationalEngine
-from kanon_sql.engines.workspace import Stage
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.sql.statement import Statement
@@ -332,7 +332,7 @@ def test_a_second_role_reads_nothing_that_a_verb_does_not_publish(
         with monkeypatch.context() as patch:
             before_each_statement(patch, server.look)
             if ends:
-                patch.setattr(Stage, "__call__", _ends)
+                patch.setattr(StageReporter, "__call__", _ends)
             with kanon_sql.connect(server.url) as engine:
                 if ends:
                     with pytest.raises(VerificationError, match="by the test"):

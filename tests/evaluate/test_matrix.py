@@ -95,7 +95,7 @@ def test_every_verdict_is_the_oracles_and_the_evaluators(
 ) -> None:
     case = plain(case if persons is None else of_persons(case, persons), k)
     spec, oracle = load(shared_database, folder, case), case.problem.oracle()
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         evaluator = found.evaluator
@@ -166,7 +166,7 @@ def nine_patients(database: Database, **changes: Any) -> Any:
     for column, hierarchy in lit.SAMARATI_HIERARCHIES.items():
         lines = list(hierarchy.values())
         database.table(f"h_{column}", [f"level{n}" for n in range(len(lines[0]))], lines)
-    return searched(database.engine, patients_spec(**changes), None)
+    return searched(database.engine, patients_spec(**changes))
 
 
 def patients_spec(**changes: Any) -> kanon_sql.Spec:
@@ -224,7 +224,7 @@ def test_nothing_but_large_vectors(database: Database) -> None:
     """Without outliers the matrix is empty, and nothing is suppressed anywhere."""
     database.table("people", ["sex"], [["M"], ["M"], ["F"], ["F"]])
     spec = patients_spec(quasi_identifiers={"sex": None})
-    with searched(database.engine, spec, None) as found:
+    with searched(database.engine, spec) as found:
         assert found.evaluator.matrix is not None
         assert found.evaluator.matrix.sizes == {"outliers": 0, "vectors": 2, "rows": 0}
         assert [v.suppressed for v in found.evaluator.ask(Batch(((0,), (1,))))] == [0, 0]
@@ -335,7 +335,7 @@ def test_what_is_shown_is_every_distance(
 ) -> None:
     case = plain(case if persons is None else of_persons(case, persons), k)
     spec, oracle = load(shared_database, folder, case), case.problem.oracle()
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         if found.sets.counting == "unit":

@@ -63,7 +63,7 @@ def every_verdict(
     engine = kanon_sql.connect(connection)
     assert isinstance(engine, DuckDBEngine)
     engine.capabilities = replace(engine.capabilities, nodes_as_rows=nodes_as_rows, nodes_per_statement=100)
-    with searched(engine, spec, None) as found:
+    with searched(engine, spec) as found:
         before = len(engine.meter.log)
         verdicts = found.evaluator.ask(Batch(tuple(found.evaluator.question().lattice), metrics))
         asked = [item for item in engine.meter.log[before:] if item.name == "evaluate/node"]

@@ -129,7 +129,7 @@ def test_what_is_said(model: PrivacyModel, counts: list[int], removable: int | N
 @examples(15)
 def test_what_is_out_of_reach_has_no_solution(shared_database: Database, folder: Path, case: Case) -> None:
     spec = load(shared_database, folder, case)
-    with shared_database.engine.run(Deadline(None)), searched(shared_database.engine, spec, None) as found:
+    with shared_database.engine.run(Deadline(None)), searched(shared_database.engine, spec) as found:
         if not isinstance(found, Chosen) and found.infeasible is not None:
             assert not case.problem.oracle().satisfying_nodes(), found.infeasible
 

@@ -57,7 +57,7 @@ def test_a_rolled_up_set_gives_the_same_verdicts(
             if eager:
                 monkeypatch.setattr(rollup, "SMALL", 0)
                 monkeypatch.setattr(rollup, "BUILD_COST", 0)
-            with searched(engine, spec, None) as found:
+            with searched(engine, spec) as found:
                 evaluator = found.evaluator
                 nodes = sorted(evaluator.question().lattice, key=lambda node: (sum(node), node), reverse=True)
                 verdicts = []

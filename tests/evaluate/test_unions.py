@@ -131,7 +131,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
     spec = load(shared_database, folder, case)
     oracle = case.problem.oracle()
     engine = shared_database.engine
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         evaluator = found.evaluator

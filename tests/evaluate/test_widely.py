@@ -57,7 +57,7 @@ def test_labels_are_counted_as_in_the_rows(engine: Engine, nulls: str) -> None:
     ]
     cities = {row[2] for row in ROWS if nulls == "value" or row[2] is not None}
     domains = [range(7), "abcde", cities]
-    with searched(engine, spec(nulls=nulls), None) as found:
+    with searched(engine, spec(nulls=nulls)) as found:
         attributes = found.evaluator.counts.attributes
         assert [attribute.height for attribute in attributes] == [3, 2, 1]
         for index, attribute in enumerate(attributes):

@@ -245,7 +245,7 @@ def statements(dialect: str) -> list[Statement]:
     if dialect in ADAPTERS:
         found += [dbt_model(dialect, nulls) for nulls in ("suppress", "error")]
     if dialect == "duckdb":  # the demo makes a DuckDB file
-        _make_visits(engine, None)
+        _make_visits(engine)
     return found + engine.meter.log
 
 

@@ -311,7 +311,7 @@ def measured_at(
 ) -> Iterator[list[tuple[bool, float | None]]]:
     """Per node: whether it satisfies, and the metric."""
     # Searching a lattice of one node costs nothing; any other node may then be asked about.
-    with searched(engine, spec_of(case, folder, nodes[0]), None) as found:
+    with searched(engine, spec_of(case, folder, nodes[0])) as found:
         verdicts = {
             v.node: v for v in found.evaluator.verdicts([tuple(node) for node in nodes], found.evaluator.metric)
         }
@@ -354,7 +354,7 @@ def is_searched(case: Case) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in OPTIMA if is_searched(case)][::EVERY], ids=case_id)
 def test_a_published_optimum_is_found(engine: Engine, tmp_path: Path, case: Case) -> None:
-    with searched(engine, spec_of(case, tmp_path), None) as found:
+    with searched(engine, spec_of(case, tmp_path)) as found:
         assert found.outcome.proven
         assert agrees(found.outcome.best.metric, case["expected_info_loss"])
 

@@ -174,7 +174,7 @@ def test_prepared_sets_answer_what_the_first_one_answers(
     """Any nodes may be prepared, in any order, and withdrawn: the oracle's answers, and no table is left over."""
     spec = load(shared_database, folder, case)
     oracle, draw = case.problem.oracle(), random.Random(seed)
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         nodes = list(replace(oracle, levels={}).all_nodes())
@@ -202,7 +202,7 @@ def scratch_tables(database: Database) -> set[str]:
 def test_every_variant_finds_what_the_oracle_finds(shared_database: Database, folder: Path, case: Case) -> None:
     spec = load(shared_database, folder, case)
     oracle = case.problem.oracle()
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         values = {node: metrics_of(oracle, node)[case.metric] for node in oracle.all_nodes()}
@@ -219,7 +219,7 @@ def test_a_wrong_set_is_noticed(database: Database) -> None:
     """A set that does not cover a node is refused; one that is grouped too coarsely gives other answers."""
     people(database)
     spec = kanon_sql.Spec.from_dict(PEOPLE)
-    with searched(database.engine, spec, None) as found:
+    with searched(database.engine, spec) as found:
         nodes, lowest = tuple(found.evaluator.question().lattice), ((1, 0, 1),)
         right = by_node(found.evaluator.ask(Batch(nodes)))
         assert by_node(found.evaluator.ask(Batch(nodes, prepare=lowest))) == right
@@ -264,7 +264,7 @@ def people(database: Database) -> None:
 def run(database: Database, **changes: Any) -> tuple[SearchSummary, Node | None, Sequence[str]]:
     """What a search did, the node it chose, and the texts of its statements, in which everything is counted."""
     spec = kanon_sql.Spec.from_dict({**PEOPLE, **changes})
-    with database.engine.run(Deadline(None)) as meter, searched(database.engine, spec, None) as found:
+    with database.engine.run(Deadline(None)) as meter, searched(database.engine, spec) as found:
         summary = found.summary()
         texts = [item.sql for item in meter.log if item.name in ("evaluate/node", "evaluate/rollup")]
         base = found.workspace.quoted(found.sets.base)

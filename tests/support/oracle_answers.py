@@ -209,7 +209,7 @@ def assert_found(outcome: Outcome, oracle: Oracle, values: Mapping[Node, float],
 
 def assert_every_node_and_every_search(spec: kanon_sql.Spec, engine: Engine, case: Case, other: str) -> None:
     oracle = case.problem.oracle()
-    with engine.run(Deadline(None)) as meter, searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)) as meter, searched(engine, spec) as found:
         if isinstance(found, NothingToSearch):
             assert all(has_null(row, oracle.columns) for row in oracle.rows)
             assert not oracle.satisfying_nodes()

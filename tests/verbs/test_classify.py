@@ -107,9 +107,7 @@ def looked_at(database: Database, spec: kanon_sql.Spec) -> tuple[list[tuple[Any,
     """What the classifier starts from, its accuracies, and the node or the recoding."""
     engine = database.engine
     with engine.run(Deadline(None)):
-        opened = (
-            searched(engine, spec, None, None) if spec.recoding.is_full_domain else recoded(engine, spec, None, None)
-        )
+        opened = searched(engine, spec) if spec.recoding.is_full_domain else recoded(engine, spec)
         with opened as found:
             if not hasattr(found, "best") and not hasattr(found, "mapped"):
                 return [], None, None

@@ -100,7 +100,7 @@ def test_the_table_is_always_the_same(made: tuple[Path, Path, Release]) -> None:
         first = content_hash(connection)
     connection = duckdb.connect()
     engine = kanon_sql.connect(connection)
-    demo_module._make_visits(engine, None)
+    demo_module._make_visits(engine)
     assert content_hash(connection) == first
     assert first.startswith(CONTENT)
     left = {row[0] for row in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()}

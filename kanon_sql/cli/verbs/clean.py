@@ -51,20 +51,20 @@ def clean(
     the release if it is in place under its name, and removes its entry if not.
     Do not run this while another run is active.
     """
-    from kanon_sql.engines import Deadline
     from kanon_sql.verbs.clean import clean as run_clean
+    from kanon_sql.verbs.run import running
 
     asks = not yes and sys.stdin.isatty() and run.format == "text"
     need_database(run.database)
     engine = run.connect(read_only=not (yes or asks))
-    with engine.run(Deadline(run.timeout)):
-        result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
+    with running(engine, run.timeout, run.report):
+        result = run_clean(engine, schema, drop=False, states=states, files=files)
         if result.left and asks:
             run.pause()
             print_output(run, result)
             yes = typer.confirm(f"drop {result.left} of them?", err=True)
         if yes and result.left:
-            result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
+            result = run_clean(engine, schema, drop=True, states=states, files=files)
     run.close()
     if yes or not (asks and result.left):
         print_output(run, result)

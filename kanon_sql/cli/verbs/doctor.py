@@ -40,16 +40,16 @@ def doctor(
     statement. Exit code 1: anonymize (or what publishes a spec of another kind) would not
     work, and you did not ask for a read-only connection.
     """
-    from kanon_sql.engines import Deadline
     from kanon_sql.report.maintenance import doctor_text
     from kanon_sql.verbs.doctor import doctor as run_doctor
+    from kanon_sql.verbs.run import running
 
     spec = None if spec_file is None else load_any_spec(spec_file)
     origins = run.origins()
     need_database(run.database)
     engine = run.connect(read_only=read_only)
-    with engine.run(Deadline(run.timeout)):
-        result = run_doctor(engine, spec, report=run.report)
+    with running(engine, run.timeout, run.report):
+        result = run_doctor(engine, spec)
     run.close()
     if run.format == "json":
         print_json(run, {**result.to_dict(), "settings": origins})

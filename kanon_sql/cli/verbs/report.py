@@ -190,9 +190,9 @@ def _manifest_in_database(run: Session, path: Path, release: tuple[str, ...] | N
 @contextmanager
 def _opened(run: Session) -> "Iterator[Engine]":
     """The database, read-only, with a run open."""
-    from kanon_sql.engines import Deadline
+    from kanon_sql.verbs.run import running
 
     need_database(run.database)
     engine = run.connect(read_only=True)
-    with engine.run(Deadline(run.timeout)):
+    with running(engine, run.timeout, run.report):
         yield engine

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kanon_sql.engines import (
-    Deadline,
     Engine,
     Reporter,
     Workspace,
@@ -33,8 +31,7 @@ from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost
-from kanon_sql.verbs.run import refuse_perturbed
+from kanon_sql.verbs.run import refuse_perturbed, running
 from kanon_sql.verbs.target_table import as_published
 from kanon_sql.version import __version__, how_to_install
 
@@ -92,18 +89,16 @@ def certify(
         >>> certificate.passed, certificate.claims[1]["rows"][0][:3]
         (True, [600, 600, 0])
     """
-    started = time.perf_counter()
     directory = Path(out)
     refuse(obstacles(engine, spec, "certify", Options(directory=directory)))
     signer = None if sign is None else Signer(Path(sign))
-    with engine.run(Deadline(timeout)) as meter:
+    with running(engine, timeout, report) as run:
         assert spec.release is not None
         refuse_perturbed(engine, spec.source.table, spec.release)
         spec = as_published(engine, spec, spec.release)
         manifest = _manifest(engine, spec)
-        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+        with open_workspace(engine, source_of(engine, spec)) as workspace:
             book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)
-        cost = Cost.of(meter, time.perf_counter() - started)
     proof = content["optimality"]
     rows_of = {claim.id: claim.rows for claim in book.claims}
     problems = [
@@ -135,7 +130,7 @@ def certify(
     }  # fmt: skip
     text = as_json(content)
     _write(directory, files, text, signer)
-    return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), cost)
+    return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), run.cost)
 
 
 def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, Reporter, write_private
+from kanon_sql.engines import Engine, Reporter, write_private
 from kanon_sql.errors import SpecError, refuse
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
@@ -20,6 +20,7 @@ from kanon_sql.verbs.manifest_builder import choice_of
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Plan
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.warnings import failed_by, warnings_of_planned
 
 __all__ = ["DbtResult", "dbt"]
@@ -74,7 +75,7 @@ def dbt(
     _refuse_growing(spec, project / models)
     watermark = watermark_of(spec)
     if watermark is not None:
-        with engine.run(Deadline(timeout)):
+        with running(engine, timeout, report):
             refuse_unordered(engine, {item.name: item for item in engine.columns(source_of(engine, spec))}, watermark)
     result = plan(engine, spec, timeout=timeout, report=report, budget=budget)
     if result.node is None:
@@ -82,7 +83,7 @@ def dbt(
     result = _with_warnings(engine, spec, result, result.node, timeout, report)
     if not result.passed or result.node is None:
         return DbtResult(result, ())
-    with engine.run(Deadline(timeout)):
+    with running(engine, timeout, report):
         columns = {column.name: column for column in engine.columns(source_of(engine, spec))}
         tables = {
             name: [column.name for column in engine.columns(engine.dialect.relation(item.table))]
@@ -108,7 +109,7 @@ def _with_warnings(
         for name, column in spec.quasi_identifiers.items()
     }
     there = spec.model_copy(update={"quasi_identifiers": held, "search": type(spec.search)(metric="loss")})
-    with engine.run(Deadline(timeout)), searched(engine, there, report) as found:
+    with running(engine, timeout, report), searched(engine, there) as found:
         if not isinstance(found, Chosen):
             return result
         warned = warnings_of_planned(found, choice_of(found, found.rows()["suppressed"]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.disclosure.attacks import AN_EXTERNAL_TABLE, ON_REQUEST, methods
-from kanon_sql.engines import Deadline, Engine, Reporter, now
+from kanon_sql.engines import Engine, Reporter, now
 from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import OpenTable, open_table, plain_source_of
 from kanon_sql.models import models_of
@@ -24,8 +24,9 @@ from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
 from kanon_sql.verbs.preflight import file_release_obstacles
-from kanon_sql.verbs.result import Check, Cost, Warned, redacted_log
+from kanon_sql.verbs.result import Check, Cost, Warned
 from kanon_sql.verbs.risk import RiskResult, risk
+from kanon_sql.verbs.run import running
 from kanon_sql.verbs.target_table import as_published
 from kanon_sql.version import __version__
 
@@ -90,14 +91,14 @@ def evidence(
         raise SpecError("release: missing; name the table to measure with --table")
     _refuse_misfits(external, external_is_sample, attacks, zip_population, zip_people)
     left = _Clock(started, timeout)
-    with engine.run(Deadline(left())) as meter:
+    with running(engine, left(), report) as opening:
         spec = as_published(engine, spec, parts)
         opened = open_table(engine, spec, parts)
         if opened.is_source:
             raise SpecError(f"{opened.shown} is the source, but evidence is for a release; name one with --table")
         source = [column.name for column in engine.columns(plain_source_of(engine, spec))]
-        counted = _zip_codes(engine, spec, opened, zip_population, zip_people, report)
-        logs, meters = list(redacted_log(meter)), [Cost.of(meter, 0.0)]
+        counted = _zip_codes(engine, spec, opened, zip_population, zip_people)
+        logs, costs = opening.sql, [opening.cost]
     without_unit = spec.unit is not None and spec.unit not in opened.columns
     shown = ".".join(parts)
     checked = check(engine, spec, shown, count_rows=without_unit, timeout=left(), report=report)
@@ -117,7 +118,7 @@ def evidence(
     asked = _asked(spec, checked, run, without_unit=without_unit)
     attacked = [] if audited is None else [attack.label for attack in audited.attacks]
     of_opinion = opinion(records, audited, why_not, sampled=external_is_sample)
-    costs = [*meters, checked.cost, measured.cost, *([] if audited is None else [audited.cost])]
+    costs += [checked.cost, measured.cost, *([] if audited is None else [audited.cost])]
     return Evidence(
         verdict="fail" if problems else "pass",
         problems=tuple(problems),
@@ -176,7 +177,7 @@ def _refuse_misfits(
 
 
 def _zip_codes(
-    engine: Engine, spec: Spec, opened: OpenTable, population: str | None, people: str | None, report: Reporter | None
+    engine: Engine, spec: Spec, opened: OpenTable, population: str | None, people: str | None
 ) -> list[ZipCodes]:
     if population is None:
         return []
@@ -187,7 +188,7 @@ def _zip_codes(
             "prefix; leave the option out"
         )
     given = ZipPopulation(population, people)
-    return [count_zip_codes(engine, spec, opened, name, given, report) for name in names]
+    return [count_zip_codes(engine, spec, opened, name, given) for name in names]
 
 
 def _audited(

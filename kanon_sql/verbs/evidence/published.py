@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine
+from kanon_sql.engines import Engine
 from kanon_sql.release import manifest_of
 from kanon_sql.spec import HIDDEN, Count, Document, Spec, Text
 from kanon_sql.verbs.result import Check
+from kanon_sql.verbs.run import running
 
 __all__ = ["Published", "published"]
 
@@ -82,7 +83,7 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check
         parts: the table.
         checked: what ``check`` said of the table.
     """
-    with engine.run(Deadline(None)):
+    with running(engine, None):
         found = manifest_of(engine, parts)
     if found is None or found.get("spec") is None or found.get("node", ...) is ...:
         return None

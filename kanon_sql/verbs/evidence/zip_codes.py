@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_sql.engines import Engine, Reporter, open_workspace, refuse_incomplete
+from kanon_sql.engines import Engine, open_workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.hierarchies import exact_value
@@ -72,9 +72,7 @@ class ZipCodes(Document):
         return not self.finer_rows and not self.small_rows
 
 
-def count_zip_codes(
-    engine: Engine, spec: Spec, opened: OpenTable, column: str, given: ZipPopulation, report: Reporter | None = None
-) -> ZipCodes:
+def count_zip_codes(engine: Engine, spec: Spec, opened: OpenTable, column: str, given: ZipPopulation) -> ZipCodes:
     """Count the areas of a release by the people who live there: one statement.
 
     Args:
@@ -83,7 +81,6 @@ def count_zip_codes(
         opened: the release.
         column: its column of ZIP codes.
         given: the population.
-        report: called with the stage in plain words.
 
     Raises:
         SpecError: the population lacks a column, or one is not of a type that can be compared.
@@ -105,7 +102,7 @@ def count_zip_codes(
             f"{people.shown}: column {given.people!r} is {people.columns[given.people].type}; expected a number, of "
             "people"
         )
-    with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
+    with open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
         workspace.report(f"counting the people of {people.shown} by ZIP code", None)
         opened.refuse_inexact(workspace, [column])
         people.refuse_inexact(workspace, needed)

@@ -6,13 +6,12 @@ personal data, and so are the values that a hierarchy lacks.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Row, Workspace, open_workspace
+from kanon_sql.engines import Engine, Reporter, Row, Workspace, open_workspace
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
 from kanon_sql.hierarchies import (
@@ -38,7 +37,7 @@ from kanon_sql.spec import (
 from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.hierarchy.result import LISTED, AttributeHierarchy, HierarchyResult, Level, Role
 from kanon_sql.verbs.hierarchy.values import GIVEN_COLUMN, GivenValues, load_values
-from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.run import running
 
 __all__ = ["hierarchy"]
 
@@ -90,12 +89,11 @@ def hierarchy(
         >>> [level.labels for level in result.hierarchies[0].levels]
         [60, 12, 6, 3, 1]
     """
-    started = time.perf_counter()
     chosen = _chosen(spec, tuple(values) if values is not None else attributes)
     paths = _paths(chosen, export)
-    with engine.run(Deadline(timeout)) as meter:
+    with running(engine, timeout, report) as run:
         relation = "" if values is not None else source_of(engine, spec)
-        with open_workspace(engine, relation, report) as workspace:
+        with open_workspace(engine, relation) as workspace:
             if values is None:
                 surveyed = _of_source(workspace, spec, chosen, relation)
             else:
@@ -109,8 +107,7 @@ def hierarchy(
                     described = replace(described, file=paths[item.name])
                 found.append(described)
         source = _name_of_source(spec) if values is None else "the given values"
-        cost = Cost.of(meter, time.perf_counter() - started)
-        return HierarchyResult(source, found, reveal > 0, cost, engine.read_notes)
+        return HierarchyResult(source, found, reveal > 0, run.cost, engine.read_notes)
 
 
 # --- Which ---------------------------------------------------------------------------------

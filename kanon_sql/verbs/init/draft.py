@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import no_such_table
 from kanon_sql.hierarchies import exact_value
@@ -34,6 +34,7 @@ from kanon_sql.verbs.init.suggest import (
 )
 from kanon_sql.verbs.init.text import Draft, K, as_yaml, lines_of
 from kanon_sql.verbs.init.user_columns import Roles, resolved, unit_of, with_roles
+from kanon_sql.verbs.run import running
 
 __all__ = ["Answers", "Ask", "init", "usable_columns"]
 
@@ -124,11 +125,11 @@ def init(
         raise SpecError("init: the table is missing; name it beside the connection: init(connection, 'visits')")
     rules = _preset(preset, k, population)
     roles = Roles(quasi_identifiers, sensitive, identifiers, keep, unit, l=l or {}, t=t or {})
-    with engine.run(Deadline(timeout)):
+    with running(engine, timeout, report):
         source = _source(engine, table, csv)
         shown = table if source.file is not None else format_table_name(source.table or ())
         relation = engine.relation(table=source.table, query=None, file=source.file, csv=source.csv)
-        with open_workspace(engine, relation, report) as workspace:
+        with open_workspace(engine, relation) as workspace:
             columns, unusable = usable_columns(engine.columns(relation))
             names = [column.name for column in columns]
             roles = resolved(roles, shown, names)

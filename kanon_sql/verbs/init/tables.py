@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import no_such_table
 from kanon_sql.hierarchies import exact_value
@@ -20,6 +20,7 @@ from kanon_sql.verbs.init.draft import usable_columns
 from kanon_sql.verbs.init.profile import profile_columns
 from kanon_sql.verbs.init.suggest import Suggestion, as_quasi_identifier_of, suggest
 from kanon_sql.verbs.init.text import K, as_yaml
+from kanon_sql.verbs.run import running
 
 __all__ = ["init_tables"]
 
@@ -105,20 +106,18 @@ def init_tables(
         raise SpecError("tables: none below that of persons; name those whose rows belong to persons")
     if k is not None and k < 1:
         raise SpecError(f"k: expected a whole number of at least 1, got {k}")
-    with engine.run(Deadline(timeout)):
-        found = [
-            _read(engine, name, PERSON if not number else None, report) for number, name in enumerate([person, *tables])
-        ]
-        with open_workspace(engine, "", report, inline=True) as workspace:
+    with running(engine, timeout, report):
+        found = [_read(engine, name, PERSON if not number else None) for number, name in enumerate([person, *tables])]
+        with open_workspace(engine, "", inline=True) as workspace:
             return "\n".join(_Finder(workspace, found).lines(k or K)) + "\n"
 
 
-def _read(engine: Engine, name: str, called: str | None, report: Reporter | None) -> _Table:
+def _read(engine: Engine, name: str, called: str | None) -> _Table:
     parts = parse_table_name(name)
     if engine.exists(parts) is None:
         raise SpecError(no_such_table(engine, parts, or_file=False))
     relation = engine.relation(table=parts, query=None, file=None)
-    with open_workspace(engine, relation, report, inline=True) as workspace:
+    with open_workspace(engine, relation, inline=True) as workspace:
         columns, _ = usable_columns(engine.columns(relation))
         workspace.report(f"profiling {format_table_name(parts)}: one pass that counts", None)
         rows, profiles = profile_columns(workspace, columns)

@@ -72,7 +72,7 @@ def suppressed_at(oracle: Oracle, asked: Asked, node: Node) -> int:
 def test_every_node_and_every_search(shared_database: Database, folder: Path, case: Case, asked: Asked) -> None:
     spec = with_asked(load(shared_database, folder, case), asked)
     oracle, engine = case.problem.oracle(), shared_database.engine
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         nodes = list(product(*(range(height + 1) for height in oracle.heights)))
         expected = {node: suppressed_at(oracle, asked, node) for node in nodes}
         if isinstance(found, NothingToSearch):

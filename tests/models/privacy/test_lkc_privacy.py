@@ -144,7 +144,7 @@ def assert_searched(engine: Engine, rows: list[tuple[Any, ...]], asked: dict[str
             for row in table
         ]
         expected[node] = satisfies(labels, COLUMNS, asked)
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         assert not isinstance(found, NothingToSearch)
         verdicts = found.evaluator.verdicts(list(expected), None)
         assert {item.node: item.suppressed == 0 for item in verdicts} == expected, asked

@@ -75,7 +75,7 @@ def test_every_node_and_every_search(
     written["search"] = {"metric": "publisher_payout", "prices": prices, "algorithm": algorithm}
     spec, oracle = kanon_sql.Spec.from_dict(written), case.problem.oracle()
     rows = len(oracle.rows)
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         evaluator = found.evaluator

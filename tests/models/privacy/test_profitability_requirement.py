@@ -83,7 +83,7 @@ def test_every_node_and_every_search(
     sizes = [] if k is None else [{"k_anonymity": {"k": k}}]
     written["privacy"] = [*sizes, {"profitability": prices}]
     spec, oracle = kanon_sql.Spec.from_dict(written), case.problem.oracle()
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         evaluator = found.evaluator
@@ -206,7 +206,7 @@ def test_a_journalist_looks_in_a_population(
         return found
 
     nodes = list(product(range(3), repeat=2))
-    with searched(shared_database.engine, spec, None) as found:
+    with searched(shared_database.engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         for verdict in found.evaluator.verdicts(nodes, found.evaluator.metric):

@@ -80,7 +80,7 @@ def test_every_node_and_every_search(
 ) -> None:
     spec = with_risk(load(shared_database, folder, case), risk)
     oracle, engine = case.problem.oracle(), shared_database.engine
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         nodes = list(product(*(range(height + 1) for height in oracle.heights)))

@@ -62,7 +62,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, gi
     options = type(spec.search).model_validate({"metric": "classification", "classify": column, "monotone": monotone})
     spec = spec.model_copy(update={"search": options, "keep": ("serial", "told")})
     oracle, engine = case.problem.oracle(), shared_database.engine
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         evaluator = found.evaluator

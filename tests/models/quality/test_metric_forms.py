@@ -60,7 +60,7 @@ def test_every_node_bound_and_search(shared_database: Database, folder: Path, ca
     spec = spec.model_copy(update={"search": make(search=form.options).search})
     oracle = case.problem.oracle()
     engine = shared_database.engine
-    with engine.run(Deadline(None)), searched(engine, spec, None) as found:
+    with engine.run(Deadline(None)), searched(engine, spec) as found:
         if isinstance(found, NothingToSearch):
             return
         nodes = list(product(*(range(height + 1) for height in oracle.heights)))
@@ -209,7 +209,7 @@ def test_a_bound_knows_that_suppressing_may_cost_less(database: Database) -> Non
             "search": {"metric": "precision", "gs_factor": 0.1},
         }
     )
-    with database.engine.run(Deadline(None)), searched(database.engine, spec, None) as found:
+    with database.engine.run(Deadline(None)), searched(database.engine, spec) as found:
         verdict = found.outcome.best
         assert (verdict.node, verdict.suppressed) == ((0, 1), 8)
         assert verdict.metric == pytest.approx(0.26)

@@ -64,7 +64,7 @@ def sql_name(name: str) -> str:
 @pytest.fixture(scope="module")
 def clinic() -> Engine:
     engine = connect()
-    _make_visits(engine, None)
+    _make_visits(engine)
     return engine
 
 
