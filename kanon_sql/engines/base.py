@@ -102,6 +102,7 @@ class Capabilities:
     Attributes:
         transactional_ddl: CREATE, DROP and RENAME can be rolled back.
         atomic_replace: a reader sees the old release or the new one, never none.
+        renames_together: one statement renames several tables, or none of them, even if the server dies meanwhile.
         temp_tables: session temporary tables exist and need no rights in a schema.
         conceals: where others may read all of a schema, a release is a temporary table until it is verified.
         files: Parquet and CSV files can be read as relations.
@@ -129,6 +130,7 @@ class Capabilities:
     files: bool
     folds_names: bool | Literal["ASCII"]
     conceals: bool = False
+    renames_together: bool = False
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
     branch_rows: int = 20_000

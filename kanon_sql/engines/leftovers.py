@@ -98,7 +98,7 @@ def remove_recorded(workspace: Workspace, among: Relation) -> None:
     with suppress(DatabaseError):  # then nothing is sure, and nothing is done
         for item in recorded(workspace, among):
             parts = item.parts
-            if parts is None or item.held_by is None or parts[-1] == f"kanon_{item.run_id}_old":
+            if parts is None or item.held_by is None or parts[-1].startswith(f"kanon_{item.run_id}_old"):
                 continue
             if parts[-1].startswith(f"kanon_{item.run_id}_"):
                 found.append((item, item.held_by, Relation(parts)))

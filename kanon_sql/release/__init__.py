@@ -72,17 +72,17 @@ from kanon_sql.release.manifest import (
     pending_records,
     published_manifest,
     under_another_id,
+    was_published,
 )
 from kanon_sql.release.publish import (
     left_of_earlier,
     name_obstacles,
-    never_together,
     publish,
-    publish_together,
     put_back,
     refuse_foreign_release,
     refuse_missing_schema,
 )
+from kanon_sql.release.publish_together import never_together, publish_together, take_back
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
 from kanon_sql.release.rows_of_run import NewRows, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.state import (
@@ -190,6 +190,7 @@ __all__ = [
     "staged_release",
     "state_of",
     "states_in",
+    "take_back",
     "take_rows",
     "types_of",
     "under_another_id",
@@ -197,6 +198,7 @@ __all__ = [
     "value_forms",
     "view_obstacles",
     "wait",
+    "was_published",
     "withdraw_entry",
     "write_state",
 ]

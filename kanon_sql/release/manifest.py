@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,7 +36,9 @@ __all__ = [
     "published_manifest",
     "recorded_state",
     "release_key",
+    "scratch_name",
     "under_another_id",
+    "was_published",
 ]
 
 MANIFEST_TABLE = "kanon_sql_manifest"
@@ -160,12 +162,35 @@ class Pending:
         run_id: the run.
         published_at: when it was about to be published.
         ledger: the name parts of the ledger that it was entered into, if there is one.
+        number: which of the tables it is that its run was publishing together; None where it is the only one.
     """
 
     release_name: str
     run_id: str
     published_at: str
     ledger: tuple[str, ...] | None
+    number: int | None = None
+
+    def scratch(self, what: str) -> str:
+        """The name of a scratch table of its run: ``release``, or ``old`` for the release that it replaces."""
+        return scratch_name(self.run_id, what, self.number)
+
+
+def scratch_name(run_id: str, what: str, number: int | None) -> str:
+    """The name of a scratch table beside a release, see :meth:`Pending.scratch`."""
+    return f"kanon_{run_id}_{what}{'' if number is None else number}"
+
+
+def was_published(engine: Engine, place: tuple[str, ...], items: Sequence[Pending]) -> bool:
+    """Whether what a run announced got its names: it stands under them, with the mark of the run.
+
+    Where several tables get their names at once, one that does not stand there was dropped since.
+    """
+    stand = (
+        item.run_id in (engine.mark((*place, item.release_name)), engine.view_mark((*place, item.release_name)))
+        for item in items
+    )
+    return any(stand) if engine.capabilities.renames_together else all(stand)
 
 
 def pending_records(workspace: Workspace, table: Relation) -> list[Pending]:
@@ -177,7 +202,7 @@ def pending_records(workspace: Workspace, table: Relation) -> list[Pending]:
 def _pending(release_name: str, run_id: str, manifest: Mapping[str, Any]) -> Pending:
     ledger = manifest.get("spec", {}).get("ledger")  # a rendered script's manifest has no spec
     name = None if ledger is None else parse_table_name(ledger["table"])
-    return Pending(release_name, run_id, str(manifest["published_at"]), name)
+    return Pending(release_name, run_id, str(manifest["published_at"]), name, manifest.get("table_number"))
 
 
 def manifest_of(engine: Engine, parts: tuple[str, ...]) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace
-from kanon_sql.errors import DatabaseError, Obstacle, SpecError, UnsupportedError, refuse
+from kanon_sql.errors import DatabaseError, Obstacle, SpecError, refuse
 from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
@@ -46,6 +46,7 @@ from kanon_sql.release.manifest import (
     pending_records,
     recorded_state,
     release_key,
+    was_published,
 )
 from kanon_sql.release.write import in_schema_of
 from kanon_sql.spec import Origin, Spec
@@ -57,12 +58,15 @@ __all__ = [
     "left_of_earlier",
     "mark_as_published",
     "name_obstacles",
-    "never_together",
+    "open_to_others",
     "publish",
-    "publish_together",
     "put_back",
     "refuse_foreign_release",
     "refuse_missing_schema",
+    "rename",
+    "replaced_run",
+    "reveal",
+    "settle_earlier",
 ]
 
 KEEP = "recoding.save_as"
@@ -79,8 +83,8 @@ _KINDS: dict[Kind, str] = {
     "perturbed": "a perturbed release",
 }
 
-_STANDS = "the release is nevertheless published under its name"
-_LEFT = "run kanon-sql clean --yes to remove what the run left"
+STANDS = "the release is nevertheless published under its name"
+LEFT = "run kanon-sql clean --yes to remove what the run left"
 
 
 def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "release") -> str | None:
@@ -206,7 +210,9 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if found is None else found[:-1]
 
 
-def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: tuple[str | None] | None) -> str | None:
+def replaced_run(
+    workspace: Workspace, spec: Origin, written: Relation, replacing: tuple[str | None] | None
+) -> str | None:
     """The run whose release has to make room. Asked once more: any user may have used the name since the run began.
 
     Raises:
@@ -280,43 +286,13 @@ def publish(
         if addition is not None:
             addition.take_turn(workspace)
         mark_as_published(workspace, written)
-        if unseen or _replaced(workspace, spec, written, replacing) is not None:
+        if unseen or replaced_run(workspace, spec, written, replacing) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
-        _rename(workspace, written.parts, spec.release[-1])
-        _open(workspace, spec.release)
+        rename(workspace, written.parts, spec.release[-1])
+        open_to_others(workspace, spec.release)
         if addition is not None:
             addition.enter(workspace)
         record.publish(spec, manifest)
-
-
-def publish_together(workspace: Workspace, tables: Sequence[tuple[Origin, Relation, Mapping[str, Any]]]) -> None:
-    """Give several verified tables their names at once: all of them, or none.
-
-    Args:
-        workspace: where.
-        tables: what is released, the verified table, and what to record of it.
-
-    Raises:
-        UnsupportedError: the engine cannot publish several tables in one transaction.
-        SpecError: what now stands under a name may not be replaced; nothing was published.
-    """
-    if (why := never_together(workspace.engine)) is not None:
-        raise UnsupportedError(why)
-    workspace.engine.refuse_shadowed_functions()  # the verification has called them
-    workspace.report("publishing", None)
-    manifests = dict.fromkeys(in_schema_of(_named(spec), MANIFEST_TABLE) for spec, _, _ in tables)
-    for table in manifests:
-        workspace.create_shared("release/manifest/create", table)
-    with workspace.engine.transaction():
-        workspace.hold(*manifests)
-        for number, (spec, written, manifest) in enumerate(tables):
-            release = _named(spec)
-            mark_as_published(workspace, written, number)
-            if _replaced(workspace, spec, written, None) is not None:
-                workspace.execute("engines/scratch/drop", target=Relation(release))
-            _rename(workspace, written.parts, release[-1])
-            _open(workspace, release)
-            Record(workspace, in_schema_of(release, MANIFEST_TABLE), workspace.run_id).publish(spec, manifest)
 
 
 MOST_SCHEMAS = 100_000
@@ -364,22 +340,7 @@ def left_of_earlier(workspace: Workspace, schema: tuple[str, ...], names: Sequen
     return sorted(name for name, those in runs.items() if workspace.engine.mark((*schema, name)) in those)
 
 
-def never_together(engine: Engine) -> str | None:
-    """Why several tables cannot be published at once; None where they can."""
-    if engine.capabilities.transactional_ddl:
-        return None
-    return (
-        f"{engine.dialect.name} cannot publish several tables in one transaction, so that a reader could join a new "
-        "table to an old one; plan and check work here, and DuckDB, PostgreSQL and SQLite publish"
-    )
-
-
-def _named(spec: Origin) -> tuple[str, ...]:
-    assert spec.release is not None
-    return spec.release
-
-
-def _open(workspace: Workspace, release: tuple[str, ...]) -> None:
+def open_to_others(workspace: Workspace, release: tuple[str, ...]) -> None:
     """Give others the rights that default privileges say, which the table was made without.
 
     A history, or a recoding that is kept, may hold values of the source: who may read one is for its owner to say.
@@ -407,6 +368,24 @@ def mark_as_published(workspace: Workspace, written: Relation, number: int = 0) 
             "replaces only marked tables. Release into a schema whose tables can have a comment, with the right "
             "to alter tables there"
         ) from None
+
+
+def reveal(workspace: Workspace, made: Relation) -> None:
+    """Put a verified table where it is to be; where others may read a schema, it was one of the session until now."""
+    try:
+        for sql in workspace.engine.reveal(made.parts):
+            workspace.run(Statement("release/reveal", sql, quoted=workspace.dialect.quoted))
+    except BaseException:
+        with workspace.engine.without_deadline(), suppress(DatabaseError):  # the session's comes first, then this
+            workspace.execute("engines/scratch/drop", target=made)
+        raise
+
+
+def settle_earlier(workspace: Workspace, manifest: Relation, run_id: str) -> None:
+    """A run that was cut off after all of its releases got their names did publish them."""
+    items = [item for item in pending_records(workspace, manifest) if item.run_id == run_id]
+    if items and was_published(workspace.engine, manifest.parts[:-1], items):
+        Record(workspace, manifest, run_id).settle(items[0].published_at)
 
 
 @dataclass(frozen=True)
@@ -440,17 +419,17 @@ class _InSteps:
     def publish(self) -> None:
         """Steps 1 to 6."""
         workspace = self.workspace
-        self._reveal()
+        reveal(workspace, self.made)
         mark_as_published(workspace, self.written)
-        old = _replaced(workspace, self.spec, self.written, self.replacing)
+        old = replaced_run(workspace, self.spec, self.written, self.replacing)
         if old is not None:
-            self._settle_earlier(old)
+            settle_earlier(workspace, self.record.table, old)
         try:
             self.record.announce(self.spec, self.manifest)
             if self.addition is not None:
                 self.addition.announce(workspace)
             if old is None:
-                _rename(workspace, self.written.parts, self.release[-1])
+                rename(workspace, self.written.parts, self.release[-1])
             else:
                 self._exchange()
             self.record.settle(self.manifest["published_at"])
@@ -460,24 +439,7 @@ class _InSteps:
             try:
                 self._drop_old()
             except DatabaseError as error:
-                raise type(error)(f"{error}; {_STANDS}; {_LEFT}") from None
-
-    def _reveal(self) -> None:
-        """Where others may read a schema, the verified table was one of the session until now."""
-        workspace = self.workspace
-        try:
-            for sql in workspace.engine.reveal(self.made.parts):
-                workspace.run(Statement("release/reveal", sql, quoted=workspace.dialect.quoted))
-        except BaseException:
-            with workspace.engine.without_deadline(), suppress(DatabaseError):  # the session's comes first, then this
-                workspace.execute("engines/scratch/drop", target=self.made)
-            raise
-
-    def _settle_earlier(self, run_id: str) -> None:
-        """A run that was cut off after its release got the name did publish it."""
-        for item in pending_records(self.workspace, self.record.table):
-            if item.run_id == run_id:
-                Record(self.workspace, self.record.table, run_id).settle(item.published_at)
+                raise type(error)(f"{error}; {STANDS}; {LEFT}") from None
 
     def _exchange(self) -> None:
         """Put the new release in the place of the old one, in as few steps as the engine knows."""
@@ -516,8 +478,8 @@ class _InSteps:
             done = True
         if not isinstance(error, DatabaseError) or (done and not stands):
             raise error
-        what = _STANDS if stands else "it is unknown which release has the name now"
-        raise type(error)(f"{error}; {what}" if done else f"{error}; {what}; {_LEFT}") from None
+        what = STANDS if stands else "it is unknown which release has the name now"
+        raise type(error)(f"{error}; {what}" if done else f"{error}; {what}; {LEFT}") from None
 
     def _end(self, stands: bool, old: str | None) -> None:
         """Let manifest and ledger say what became of it."""
@@ -545,10 +507,11 @@ def put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) ->
     engine = workspace.engine
     if engine.exists(release) is not None or engine.exists(aside.parts) is None:
         return False
-    _rename(workspace, aside.parts, release[-1])
+    rename(workspace, aside.parts, release[-1])
     return True
 
 
-def _rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:
+def rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:
+    """Give a table another name in its schema."""
     dialect = workspace.dialect
     workspace.run(Statement("release/rename", dialect.rename(table, name), quoted=dialect.quoted))

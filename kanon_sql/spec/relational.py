@@ -605,6 +605,8 @@ class ReleasedTables(Part):
         schema_: the schema; its tables have the names that this spec gives them.
         keys_: the new keys: ``random`` numbers, other ones in each release, and the same in all of its tables; or made
             of the old ones with a secret, so that releases join each other.
+        publish: ``at_once``, or refused where the engine cannot; or ``in_steps`` there: all old tables are put aside
+            before the first new one gets its name, so that for a moment some are missing.
     """
 
     expected: ClassVar[str] = "{schema: released}"
@@ -618,6 +620,16 @@ class ReleasedTables(Part):
         description="The new keys: random numbers, different in each release; or {secret: env:NAME}, the same in every "
         "release.",
     )
+    publish: Annotated[Literal["at_once", "in_steps"], chosen("way to publish")] = Field(
+        default="at_once",
+        description="at_once: all tables in one transaction or statement, refused where the engine has none; in_steps: "
+        "there, old tables are put aside before the first new one gets its name: for a moment some are missing.",
+    )
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether tables may be missing for a moment."""
+        return self.publish == "in_steps"
 
 
 # --- The spec ------------------------------------------------------------------------------
@@ -1000,6 +1012,7 @@ class RelationalSpec(SpecDocument):
             else {
                 "schema": format_table_name(release.schema_),
                 "keys": release.keys_ if isinstance(release.keys_, str) else release.keys_.model_dump(mode="json"),
+                **({"publish": release.publish} if release.in_steps else {}),
             },
             **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }

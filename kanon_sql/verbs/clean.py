@@ -7,7 +7,7 @@ published left a pending row in the manifest; what that means is told in :mod:`k
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,6 +33,8 @@ from kanon_sql.release import (
     put_back,
     read_ledger,
     states_in,
+    take_back,
+    was_published,
     withdraw_entry,
 )
 from kanon_sql.spec import Displayed, format_table_name, parse_table_name
@@ -186,19 +188,23 @@ class _Room:
         yield from self._statements()
         record, manifest = Relation((*self.place, SCRATCH_TABLE)), Relation((*self.place, MANIFEST_TABLE))
         unsettled = pending_records(workspace, manifest) if engine.shared(manifest.parts) else []
+        whole = {run_id: was_published(engine, self.place, items) for run_id, items in _by_run(unsettled).items()}
+        if self.drop:
+            for run_id, items in _by_run(unsettled).items():
+                if not whole[run_id]:
+                    take_back(workspace, ((*self.place, item.release_name) for item in items), run_id)
         if engine.shared(record.parts):
             found = recorded(workspace, record)
             for item in found:
                 listed = _object(engine, item)
                 if self.drop:
-                    release = next((one.release_name for one in unsettled if one.run_id == item.run_id), None)
-                    listed = _dropped(workspace, record, item, listed, release)
+                    listed = _dropped(workspace, record, item, listed, unsettled)
                 yield listed
             if self.drop:
                 for run_id in sorted({item.run_id for item in found}):
                     engine.remove_run_mark(run_id)
         for pending in unsettled:
-            yield self._release(manifest, pending)
+            yield self._release(manifest, pending, stands=whole[pending.run_id])
 
     def _statements(self) -> Iterator[ScratchObject]:
         """What the server works on for other runs; one whose client is gone may go on for as long as it takes."""
@@ -211,16 +217,22 @@ class _Room:
                 f"statement of session {item.handle}", item.run_id, began, "ended" if self.drop else "running"
             )
 
-    def _release(self, manifest: Relation, item: Pending) -> ScratchObject:
-        """A release that a run announced: published if a table with the run's mark has the name."""
+    def _release(self, manifest: Relation, item: Pending, *, stands: bool) -> ScratchObject:
+        """A release that a run announced.
+
+        Args:
+            manifest: where.
+            item: the release.
+            stands: all that the run announced has its name, with the run's mark, so that it is published.
+        """
         engine, name = self.workspace.engine, (*self.place, item.release_name)
         found = ScratchObject(format_table_name(name), item.run_id, item.published_at, "not published")
         record = Record(self.workspace, manifest, item.run_id)
-        if item.run_id in (engine.mark(name), engine.view_mark(name)):
+        if stands:
             if self.drop:
                 record.settle(item.published_at)
             return replace(found, state="settled" if self.drop else "published, not settled")
-        if not self.drop or engine.exists((*self.place, f"kanon_{item.run_id}_release")) is not None:
+        if not self.drop or engine.exists((*self.place, item.scratch("release"))) is not None:
             return found
         if item.ledger is not None:
             ledger = Relation(item.ledger)
@@ -231,6 +243,14 @@ class _Room:
         return replace(found, state="withdrawn")
 
 
+def _by_run(unsettled: Sequence[Pending]) -> dict[str, list[Pending]]:
+    """What each run announced."""
+    found: dict[str, list[Pending]] = {}
+    for item in unsettled:
+        found.setdefault(item.run_id, []).append(item)
+    return found
+
+
 def _object(engine: Engine, item: Recorded) -> ScratchObject:
     state = leftover_state(engine, item)
     name = item.object_name if item.parts is None else format_table_name(item.parts)
@@ -238,7 +258,7 @@ def _object(engine: Engine, item: Recorded) -> ScratchObject:
 
 
 def _dropped(
-    workspace: Workspace, record: Relation, item: Recorded, found: ScratchObject, release_name: str | None
+    workspace: Workspace, record: Relation, item: Recorded, found: ScratchObject, unsettled: Sequence[Pending]
 ) -> ScratchObject:
     """Drop a recorded table and forget it; an old release whose name nothing has gets that back.
 
@@ -247,15 +267,15 @@ def _dropped(
         record: the table of what is recorded.
         item: the table, as it is recorded.
         found: the table, as it was listed.
-        release_name: what its run was publishing when it was cut off, if it was.
+        unsettled: what runs were publishing when they were cut off.
     """
     if found.state == "not ours: kept":
         return found
     if found.state == "left over":
         assert item.parts is not None
         parts = item.parts
-        is_old = release_name is not None and parts[-1] == f"kanon_{found.run_id}_old"
-        if is_old and put_back(workspace, Relation(parts), (*parts[:-1], str(release_name))):
+        replaced = [one for one in unsettled if parts[-1] == one.scratch("old")]
+        if replaced and put_back(workspace, Relation(parts), (*parts[:-1], replaced[0].release_name)):
             found = replace(found, state="put back")
         else:
             workspace.execute("engines/scratch/drop", target=Relation(parts))

@@ -299,7 +299,8 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
     found = []
     if publishes and spec.release is None:
         found.append(Obstacle("release: missing; write release: {schema: released}, or use plan", SpecError))
-    if publishes and (why := never_together(engine)) is not None:
+    in_steps = spec.release is not None and spec.release.in_steps
+    if publishes and (why := never_together(engine, in_steps=in_steps)) is not None:
         found.append(Obstacle(why, UnsupportedError))
     if publishes and spec.key_variable is not None:
         found += obstacles_in(partial(secret_in, spec.key_variable, "release.keys.secret"))
@@ -372,10 +373,12 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         result = replace(result, tables=_tables(spec, counted, published=True))
         manifest = _manifest(workspace, spec, result)
         manifests = {name: {**manifest, "release": ".".join(spec.released(name))} for name in written}
-        publish_together(
-            workspace, [(Placed(spec, name), item.table, manifests[name]) for name, item in written.items()]
-        )
-    return replace(result, manifest=manifests[PERSON])
+        parts = [(Placed(spec, name), item.table, manifests[name]) for name, item in written.items()]
+        assert spec.release is not None
+        publish_together(workspace, parts, in_steps=spec.release.in_steps)
+        if never_together(workspace.engine, in_steps=False) is not None:
+            notes.append(_IN_STEPS)
+    return replace(result, notes=notes, manifest=manifests[PERSON])
 
 
 @dataclass(frozen=True)
@@ -567,6 +570,11 @@ def _notes(spec: RelationalSpec) -> list[str]:
         notes.append("km_anonymity with k = 1 protects no one")
     return notes
 
+
+_IN_STEPS = (
+    "the tables were published one after the other: who read them at that moment may have missed some, and a run that "
+    "is killed then leaves some missing until kanon-sql clean --yes"
+)
 
 _NOT_PROVEN = (
     "not proven: for sensitive values persons are left out who need not be, so that levels that lose less may do"

@@ -531,7 +531,9 @@ class MariaDBBackend(Backend):
         found = maria or re.match(r"(\d+)\.(\d+)\.(\d+)", shown)
         self._version = tuple(map(int, found.groups())) if found else ()
         kind = MariaDBBackend if maria else MySQLBackend
-        self.dialect, self.capabilities = kind.dialect, replace(kind.capabilities, folds_names=folds)
+        together = maria is not None and self._version >= (10, 6)
+        self.dialect = kind.dialect
+        self.capabilities = replace(kind.capabilities, folds_names=folds, renames_together=together)
         least = (10, 5, 0) if maria else (8, 0, 19)
         if self._version < least:
             raise self.refuse(f"the server is {shown}; {'.'.join(map(str, least))} or later is needed")

@@ -99,6 +99,7 @@ class Dialect(ABC):
         guard_session: a condition on settings of a reader's session by which texts of numbers and times would be
             others than when the view was made: an error says which to set. None where a view is not changed by them.
         of_session: the schemas of temporary tables, which vanish with the session; None where no name is theirs.
+        renames_apart: why several tables are not renamed all or none of them, where DDL cannot be rolled back.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -127,6 +128,7 @@ class Dialect(ABC):
     key_catalog: ClassVar[str | None] = None
     guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
+    renames_apart: ClassVar[str] = "it renames one table after the other"
     of_session: ClassVar[re.Pattern[str] | None] = None
 
     @abstractmethod
@@ -311,6 +313,10 @@ class Dialect(ABC):
     def rename(self, table: Sequence[str], name: str) -> str:
         """Give a table another name in its schema."""
         return f"ALTER TABLE {self.relation(table)} RENAME TO {self.quote(name)}"
+
+    def rename_all(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+        """Give several tables other names in their schemas, in this order; all of them, or none."""
+        raise UnsupportedError(f"{self.name}: several tables cannot be renamed at once: {self.renames_apart}")
 
     def mark(self, table: Sequence[str], run_id: str) -> str:
         """Let a table say which run wrote it, for as long as it is this table: whatever its name is, and no other one.

@@ -163,10 +163,12 @@ class MariaDB(Dialect):
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """One statement, which readers wait for: they see the old release or the new one."""
-        return [
-            f"RENAME TABLE {self.relation(release)} TO {self.relation(aside)}, "
-            f"{self.relation(table)} TO {self.relation(release)}"
-        ]
+        return [self.rename_all([(release, aside), (table, release)])]
+
+    def rename_all(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+        """One statement that undoes its first renames where a later one fails; from 10.6 on at the next start, too."""
+        renamed = (f"{self.relation(table)} TO {self.relation(name)}" for table, name in pairs)
+        return f"RENAME TABLE {', '.join(renamed)}"
 
     def typed_value(self, text: str, kind: str, type_name: str) -> str:
         """A cast knows few types, and takes the fraction of a second away unless it is asked for."""

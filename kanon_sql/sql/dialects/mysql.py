@@ -18,6 +18,7 @@ class MySQL(MariaDB):
     guard = None
     collation = "utf8mb4_0900_bin"
     rescans_extremes = False
+    renames_apart = "whether RENAME TABLE of several tables survives the server's death was not tried on it"
 
     def numbers_to(self, count: str) -> None:
         """It has no sequences."""

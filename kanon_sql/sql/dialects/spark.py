@@ -26,6 +26,7 @@ class Spark(Dialect):
     keyed = "SHA2(CONCAT(UNHEX('{outer}'), UNHEX(SHA2(CONCAT(UNHEX('{inner}'), ENCODE({text}, 'UTF-8')), 256))), 256)"
     guard = ("CREATE OR REPLACE VIEW", "AS", "")
     has_rights = False
+    renames_apart = "a catalog renames one table at a time, and Delta Lake and Iceberg commit one at a time"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Byte by byte, whatever the column's collation is."""
