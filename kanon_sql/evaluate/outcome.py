@@ -285,7 +285,7 @@ class NothingFound(Answered):
             return f"the search found no generalization that satisfies {wanted}; that there is none is not proven"
         top = self.evaluator.question().lattice.top
         (verdict,) = self.evaluator.ask(Batch((top,)))
-        limit = self.spec.suppression.most(self.sets.rows)
+        limit = self.prepared.max_suppressed
         least = f"no generalization satisfies {wanted}: even at the highest levels allowed"
         if verdict.suppressed == self.sets.rows <= limit:
             return f"{least} all {rows_in_words(self.sets.rows)} violate it, and a release without them is empty"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isqrt
 
 from kanon_sql.engines import Workspace
-from kanon_sql.frequency import FrequencySets
-from kanon_sql.models import PrivacyModel, Whole
+from kanon_sql.frequency import FrequencySets, Prepared
+from kanon_sql.models import Whole
 
 __all__ = ["out_of_reach", "rows_in_words", "too_many_nulls"]
 
@@ -17,50 +16,38 @@ def rows_in_words(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-def too_many_nulls(sets: FrequencySets, max_suppressed: int) -> str | None:
-    """Why rows with a NULL alone are too many to suppress, in a sentence; None where they are not.
-
-    Args:
-        sets: the frequency sets.
-        max_suppressed: MaxSup, in rows.
-    """
-    if sets.null_rows <= max_suppressed:
+def too_many_nulls(given: Prepared) -> str | None:
+    """Why rows with a NULL alone are too many to suppress, in a sentence; None where they are not."""
+    if given.sets.null_rows <= given.max_suppressed:
         return None
     return (
-        f"{rows_in_words(sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
-        f"but the suppression limit is {rows_in_words(max_suppressed)}: raise the limit or use nulls: value"
+        f"{rows_in_words(given.sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
+        f"but the suppression limit is {rows_in_words(given.max_suppressed)}: raise the limit or use nulls: value"
     )
 
 
-def out_of_reach(
-    workspace: Workspace, models: Sequence[PrivacyModel], sets: FrequencySets, max_suppressed: int
-) -> str | None:
+def out_of_reach(given: Prepared) -> str | None:
     """Why no generalization satisfies, in a sentence; None where one may.
 
     At most one small statement per sensitive attribute, over its values.
-
-    Args:
-        workspace: where the frequency sets are.
-        models: the requirements.
-        sets: the frequency sets.
-        max_suppressed: MaxSup, in rows.
     """
+    sets = given.sets
     by_person = sets.persons is not None
     protected = sets.rows if sets.persons is None else sets.persons
-    largest_k = max((model.least_size for model in models if model.least_size is not None), default=1)
+    largest_k = max((model.least_size for model in given.models if model.least_size is not None), default=1)
     if protected < largest_k:
         what = "persons" if by_person else "rows"
         return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
-    nulls = too_many_nulls(sets, max_suppressed)
+    nulls = too_many_nulls(given)
     if nulls is not None:
         return nulls
     wholes: dict[str, Whole] = {}
-    for model in models:
+    for model in given.models:
         if not model.is_bounded or model.attribute is None:
             continue
         if model.attribute not in wholes:
-            sizes = _sizes(workspace, sets, model.attribute)
-            wholes[model.attribute] = Whole(sizes, None if by_person else max_suppressed)
+            sizes = _sizes(given.workspace, sets, model.attribute)
+            wholes[model.attribute] = Whole(sizes, None if by_person else given.max_suppressed)
         reason = model.out_of_reach(wholes[model.attribute])
         if reason is not None:
             return f"no generalization satisfies {model.label}: {reason}"

@@ -86,7 +86,7 @@ def search_in(
         explain: the outcome's ``explained`` will be asked for.
         all_minimal: the algorithm ``optimal`` also determines all k-minimal generalizations.
     """
-    reason = out_of_reach(given.workspace, given.models, given.sets, spec.suppression.most(given.sets.rows))
+    reason = out_of_reach(given)
     if given.sets.rows == given.sets.null_rows:
         return NothingToSearch(spec, given, reason)
     evaluator = _evaluator(given, given.sets, spec)
@@ -187,8 +187,7 @@ def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool
     if matrix and spec.search.distance_vectors:  # hence for k-anonymity alone
         given.workspace.report("computing the matrix of distance vectors", None)
         found = DistanceMatrix(given.workspace, sets, max(model.least_size or 1 for model in given.models))
-    limit = spec.suppression.most(sets.rows)
-    metric = metric_for(spec)
+    limit, metric = given.max_suppressed, metric_for(spec)
     remembered = given.remembered.under(given.models, may_suppress=limit > 0) if sets is given.sets else None
     return Evaluator(given.workspace, sets, given.models, metric, spec.search.prefer, limit, found, remembered)
 

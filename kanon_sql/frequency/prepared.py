@@ -86,6 +86,7 @@ class Prepared:
         columns: the source's columns by name.
         models: the requirements, with what the source says of their attributes.
         sets: the frequency sets.
+        max_suppressed: MaxSup, in rows: the most that the spec allows to be suppressed.
         remembered: what they told.
     """
 
@@ -93,6 +94,7 @@ class Prepared:
     columns: Mapping[str, Column]
     models: list[PrivacyModel]
     sets: FrequencySets
+    max_suppressed: int
     remembered: Memory = field(default_factory=lambda: Memory(keeps=False))
 
 
@@ -107,7 +109,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iter
         attributes = list(dict.fromkeys(name for name in named if name is not None))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
-        yield Prepared(workspace, columns, _measured(models, sets), sets)
+        yield Prepared(workspace, columns, _measured(models, sets), sets, spec.suppression.most(sets.rows))
 
 
 class SetCache:
@@ -151,7 +153,8 @@ class SetCache:
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
         with kept.workspace.lasting():
             sets = replace(kept.sets, lookups=limited(kept.sets.lookups, spec))
-            yield replace(kept, columns=columns, models=_measured(models, kept.sets), sets=sets)
+            limit = spec.suppression.most(sets.rows)
+            yield replace(kept, columns=columns, models=_measured(models, kept.sets), sets=sets, max_suppressed=limit)
 
 
 def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:

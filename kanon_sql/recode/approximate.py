@@ -112,7 +112,7 @@ def approximated(
         VerificationError: the parts are not what they have to be.
     """
     sets = given.sets
-    infeasible = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
+    infeasible = out_of_reach(given)
     if infeasible is not None or sets.rows == sets.null_rows:
         return NoRecoding(spec, given, infeasible)
     given.workspace.report(f"recoding: {spec.recoding.method}", None)

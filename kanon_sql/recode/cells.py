@@ -110,11 +110,10 @@ def recoded_in_cells(
         A recoding; or what the search of the lattice found, where no node loses less with cells suppressed.
     """
     sets = given.sets
-    most = spec.suppression.most(sets.rows)
-    if out_of_reach(given.workspace, given.models, sets, most) is not None or sets.rows == sets.null_rows:
+    if out_of_reach(given) is not None or sets.rows == sets.null_rows:
         return search_in(given, spec, budget)
     found = search_in(given, spec, budget)
-    allowed = found.rows()["suppressed"] if isinstance(found, Chosen) else most
+    allowed = found.rows()["suppressed"] if isinstance(found, Chosen) else given.max_suppressed
     start = found.node if isinstance(found, Chosen) else highest_levels(sets)
     made = _Suppressing(given, spec, allowed).run(start, budget)
     if not isinstance(found, Chosen):

@@ -54,7 +54,7 @@ def recoded_by_cuts(
         UnsupportedError: a column holds no numbers that add up exactly.
         VerificationError: the classes do not hold all rows, or do not satisfy.
     """
-    nulls = too_many_nulls(given.sets, spec.suppression.most(given.sets.rows))
+    nulls = too_many_nulls(given)
     if nulls is not None:
         return NoRecoding(spec, given, nulls)
     given.workspace.report(f"recoding by {shown}", None)

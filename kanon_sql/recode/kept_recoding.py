@@ -165,7 +165,7 @@ def recoded_as_kept(given: Prepared, spec: Spec, kept: KeptRecoding) -> NoRecodi
     covers = state.make("kept/covers", "covers", {"vectors": state.vectors, "keyed": keyed}, words=state.names)
     assigned, judged, covered = _assigned(state, covers)
     released, _ = state.row("verdict", {"judged": judged})
-    suppressed, most = sets.rows - released, spec.suppression.most(sets.rows)
+    suppressed, most = sets.rows - released, given.max_suppressed
     if suppressed > most or not released:
         uncovered = sets.kept_rows - covered
         why = (

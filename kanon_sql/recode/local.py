@@ -45,7 +45,7 @@ def recoded_locally(
     sets = given.sets
     top = highest_levels(sets)
     bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
-    infeasible = out_of_reach(given.workspace, given.models, sets, spec.suppression.most(sets.rows))
+    infeasible = out_of_reach(given)
     if infeasible is not None or sets.rows == sets.null_rows or top == bottom:
         return search_in(given, spec, budget)
     given.workspace.report("recoding locally", None)
@@ -70,8 +70,7 @@ class _Local:
             return self._released([highest])
         found = search_in(given, self.spec, self.budget)
         if not isinstance(found, Chosen):
-            most = self.spec.suppression.most(given.sets.rows)
-            nothing = hidden > most or not highest.state.kept_rows
+            nothing = hidden > given.max_suppressed or not highest.state.kept_rows
             return found if nothing else self._released([highest])
         suppressed = found.rows()["suppressed"]
         candidates = [highest] if hidden <= suppressed else []

@@ -143,8 +143,8 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> NoReco
         UnsupportedError: a requirement, a hierarchy or a column does not fit.
         VerificationError: the classes do not hold all rows, or do not satisfy.
     """
-    sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    sets, most = given.sets, given.max_suppressed
+    infeasible = out_of_reach(given)
     if infeasible is not None or sets.rows == sets.null_rows:
         return NoRecoding(spec, given, infeasible)
     given.workspace.report("micro-aggregating", None)

@@ -73,8 +73,8 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NoRecodin
         HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows.
     """
-    sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    sets = given.sets
+    infeasible = out_of_reach(given)
     if infeasible is not None or sets.rows == sets.null_rows:
         return NoRecoding(spec, given, infeasible)
     given.workspace.report("recoding by median cuts", None)

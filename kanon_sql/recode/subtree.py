@@ -96,8 +96,8 @@ def recoded_by_subtrees(
         HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows, or one of them does not satisfy.
     """
-    sets, most = given.sets, spec.suppression.most(given.sets.rows)
-    infeasible = out_of_reach(given.workspace, given.models, sets, most)
+    sets, most = given.sets, given.max_suppressed
+    infeasible = out_of_reach(given)
     if infeasible is not None or sets.rows == sets.null_rows:
         return NoRecoding(spec, given, infeasible)
     given.workspace.report("recoding by subtrees", None)

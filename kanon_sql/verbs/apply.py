@@ -133,10 +133,9 @@ def _failure(found: NothingFound, kept: KeptRecoding) -> str:
         return found.infeasible
     (verdict,) = found.evaluator.ask(Batch((found.evaluator.question().lattice.top,)))
     wanted = ", ".join(model.label for model in found.models)
-    most = found.spec.suppression.most(found.sets.rows)
     return (
         f"at the levels of {kept.shown}, {verdict.suppressed:,} of {rows_in_words(found.sets.rows)} violate {wanted}, "
-        f"and at most {most:,} may be suppressed"
+        f"and at most {found.prepared.max_suppressed:,} may be suppressed"
     )
 
 

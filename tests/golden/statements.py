@@ -24,6 +24,7 @@ from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.examine import Subject, examine, failing_classes
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
+from kanon_sql.frequency import Prepared
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.value_facts import value_facts_of
 from kanon_sql.hierarchies.exact import exact_texts, exact_value
@@ -327,7 +328,8 @@ def run_search(workspace: Workspace, sets: FrequencySets, models: list[PrivacyMo
     evaluator.rolled_up.table(sets.base, (1, 1, 0), None)
     evaluator.rolled_up.table(sets.values["dx"], (1, 1, 0), "dx")
     evaluator.losses((1, 1, 0))
-    out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
+    diverse = models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}]))
+    out_of_reach(Prepared(workspace, {}, diverse, sets, max_suppressed=0))
     several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
     evaluator.ask(Batch(tuple(several[:2]), metrics=False))
     evaluator.ask(Batch(tuple(several), metrics=False))  # rows of one table, where that is cheaper

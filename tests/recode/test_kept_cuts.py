@@ -446,7 +446,7 @@ def test_no_more_rows_with_null_are_suppressed_than_the_spec_allows(visits: Data
 @pytest.mark.slow
 def test_a_recoding_that_counts_wrong_writes_nothing(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is held once more where every release is written."""
-    monkeypatch.setattr("kanon_sql.recode.kept_cuts.too_many_nulls", lambda sets, most: None)
+    monkeypatch.setattr("kanon_sql.recode.kept_cuts.too_many_nulls", lambda given: None)
     asked = simple(KEEP, nulls="suppress", suppression={"max_rows": 2})
     assert kanon_sql.anonymize(visits.engine, asked).passed
     with pytest.raises(VerificationError, match="3 of 7 rows would be suppressed, where at most 2 may be"):
