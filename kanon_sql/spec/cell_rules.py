@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Check, Fault, Part, checked, chosen, fail, integer, number, plain_number, text
+from kanon_sql.spec.checks import Check, Fault, Part, chosen, fail, integer, number, plain_number, text
 
 __all__ = ["METHODS", "Protection", "Rules"]
 
@@ -19,14 +19,14 @@ METHODS = ("suppression", *ROUNDINGS, "collapsing")
 # --- Rules ---------------------------------------------------------------------------------
 
 
-def _percent(what: str, *, most: int = 100) -> Any:
+def _percent(what: str, *, most: int = 100) -> Check[Decimal]:
     def check(value: object) -> Decimal:
         found = number(what)(value)
         if not 0 < found <= most or found * 100 != (found * 100).to_integral_value():
             fail(f"expected {what} above 0 and up to {most}, with two digits after the point at most")
         return found
 
-    return checked(Check(check, {"type": "number", "exclusiveMinimum": 0, "maximum": 100}))
+    return Check(check, {"type": "number", "exclusiveMinimum": 0, "maximum": 100})
 
 
 class Dominance(Part):
@@ -39,7 +39,7 @@ class Dominance(Part):
 
     expected: ClassVar[str] = "{n: 2, k: 75}"
 
-    n: Annotated[int, checked(integer("a number of contributors", 1, 5))] = Field(
+    n: Annotated[int, integer("a number of contributors", 1, 5)] = Field(
         description="How many of the largest contributors to add up."
     )
     k: Annotated[Decimal, _percent("a percentage", most=100)] = Field(
@@ -93,7 +93,7 @@ class Rules(Part):
 
     expected: ClassVar[str] = "{threshold: 5}"
 
-    threshold: Annotated[int | None, checked(integer("a threshold", 2))] = Field(
+    threshold: Annotated[int | None, integer("a threshold", 2)] = Field(
         default=None, description="The smallest number of contributors of a cell that is not sensitive.", ge=2
     )
     dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
@@ -101,10 +101,10 @@ class Rules(Part):
         default=None, description="The p-percent rule."
     )
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
-    margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1))] = Field(
+    margin_difference: Annotated[int | None, integer("a number of contributors", 1)] = Field(
         default=None, description="The smallest number of contributors to a margin outside each of its cells.", ge=1
     )
-    estimate: Annotated[int | None, checked(integer("an estimate", 2))] = Field(
+    estimate: Annotated[int | None, integer("an estimate", 2)] = Field(
         default=None, description="The smallest estimated population of a cell, for tables of estimates.", ge=2
     )
 
@@ -165,7 +165,7 @@ class Protection(Part):
         Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"],
         chosen("method of protection"),
     ] = Field(default="suppression", description="How sensitive cells are protected.")
-    width: Annotated[int | None, checked(integer("a width", 1))] = Field(
+    width: Annotated[int | None, integer("a width", 1)] = Field(
         default=None, description="How wide the feasible interval of a sensitive count must be."
     )
     percent: Annotated[Decimal, _percent("a percentage")] = Field(
@@ -173,13 +173,13 @@ class Protection(Part):
         description="How far the bounds of a sensitive sum must be from it.",
         json_schema_extra={"default": 20},
     )
-    base: Annotated[int | None, checked(integer("a base", 2))] = Field(
+    base: Annotated[int | None, integer("a base", 2)] = Field(
         default=None, description="The base: rounded values are its multiples."
     )
-    seed: Annotated[int | None, checked(integer("a seed", 0))] = Field(
+    seed: Annotated[int | None, integer("a seed", 0)] = Field(
         default=None, description="The seed of random rounding; a published seed."
     )
-    key_variable: Annotated[str | None, checked(text("the name of an environment variable"))] = Field(
+    key_variable: Annotated[str | None, text("the name of an environment variable")] = Field(
         default=None, description="The environment variable that holds the secret key of random rounding."
     )
 

@@ -9,6 +9,7 @@ do not fit together.
 from __future__ import annotations
 
 import difflib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -32,9 +33,9 @@ __all__ = [
     "Declared",
     "Fault",
     "Faults",
+    "FieldType",
     "Loc",
     "Part",
-    "checked",
     "choice",
     "chosen",
     "did_you_mean",
@@ -169,9 +170,31 @@ def lower_first(sentence: str) -> str:
 # --- Values --------------------------------------------------------------------------------
 
 
+class FieldType(ABC):
+    """What a field is annotated with: it checks a value, and has its JSON Schema; where it has none, the type does."""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """What passes; None where the field's own type describes it."""
+        return None
+
+    @abstractmethod
+    def __call__(self, value: object) -> object:
+        """Check a value."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_wrap_validator_function(lambda value, _: self(value), handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        if self.schema is None:
+            return handler(core)
+        optional = core.get("schema", {}).get("type") == "nullable"
+        return or_null(self.schema) if optional else dict(self.schema)
+
+
 @dataclass(frozen=True, eq=False)
-class Check(Generic[T]):
-    """A check of a value, and the JSON Schema of what passes it.
+class Check(FieldType, Generic[T]):
+    """A check of a value, and the JSON Schema of what passes it; a decorator of a function, if its type shapes it.
 
     Attributes:
         run: returns the value as the spec keeps it, or raises every problem of it.
@@ -189,23 +212,6 @@ class Check(Generic[T]):
 def shaped(schema: Mapping[str, Any]) -> Callable[[Callable[[Any], T]], Check[T]]:
     """A decorator of a function that checks a value: the JSON Schema of what passes it."""
     return lambda run: Check(run, schema)
-
-
-@dataclass(frozen=True, eq=False)
-class checked:
-    """An annotation: the check decides, and describes what passes; where it does not, the type does."""
-
-    check: Callable[[Any], object]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_wrap_validator_function(lambda value, _: self.check(value), handler(source))
-
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        described = getattr(self.check, "schema", None)
-        if described is None:
-            return handler(core)
-        optional = core.get("schema", {}).get("type") == "nullable"
-        return or_null(described) if optional else dict(described)
 
 
 def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,6 +321,7 @@ def share(what: str) -> Check[float]:
     return the_number(f"{what} between 0 and 1", least=0, most=1)
 
 
+@Check
 def flag(value: object) -> bool:
     """A check for true or false."""
     if not isinstance(value, bool):
@@ -336,7 +343,7 @@ def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Declared:
+class Declared(FieldType):
     """A check for the name of something that has a file of its own, see :mod:`kanon_sql.registers`."""
 
     register: Register[Any]

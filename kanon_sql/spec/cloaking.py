@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, chosen, integer, items, text
+from kanon_sql.spec.checks import Fault, Part, chosen, integer, items, text
 from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.kinds import in_kind, only_kind
@@ -43,11 +43,11 @@ class PersonalK(Part):
 
     expected: ClassVar[str] = "a whole number of at least 2, or {column: wanted_k, default: 5}"
 
-    k: Annotated[int | None, checked(integer("k", 2))] = None
+    k: Annotated[int | None, integer("k", 2)] = None
     column: ColumnName | None = Field(
         default=None, description="The column that holds the k of each row (personalized k-anonymity)."
     )
-    default: Annotated[int | None, checked(integer("a default", 1))] = Field(
+    default: Annotated[int | None, integer("a default", 1)] = Field(
         default=None, description="The k of rows whose column is NULL."
     )
 
@@ -122,10 +122,10 @@ class CloakSpec(SpecDocument):
     elsewhere: ClassVar[Mapping[str, str]] = {"quasi_identifiers": in_kind("release"), "privacy": in_kind("release")}
     of_kind: ClassVar[str] = "positions"
 
-    version: Annotated[Literal[1], checked(first_version("positions spec"))] = Field(
+    version: Annotated[Literal[1], first_version("positions spec")] = Field(
         description="The version of this format, 1."
     )
-    kind: Annotated[Literal["positions"], checked(only_kind("positions"))] = Field(
+    kind: Annotated[Literal["positions"], only_kind("positions")] = Field(
         description="The kind of spec; write kind: positions."
     )
     source: Source = Field(description="The table or view of positions, {query: ...} or {file: ...}.")
@@ -141,11 +141,10 @@ class CloakSpec(SpecDocument):
         default="released", description="Which people count: people with the same label, or all people who were there."
     )
     suppression: Suppression = Field(default=Suppression(), description="How many rows may be suppressed.")
-    keep: Annotated[
-        tuple[str, ...],
-        checked(items("columns", text("a column name"))),
-    ] = Field(default=(), description="Columns that are released unchanged.")
-    lbqids: Annotated[dict[str, Lbqid], checked(parse_lbqids)] = Field(
+    keep: Annotated[tuple[str, ...], items("columns", text("a column name"))] = Field(
+        default=(), description="Columns that are released unchanged."
+    )
+    lbqids: Annotated[dict[str, Lbqid], parse_lbqids] = Field(
         default_factory=dict, description="Movement patterns that k people must share."
     )
     warnings: CloakWarnings = Field(default=CloakWarnings(), description="For each warning: error, warn or allow.")

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import Part, checked, chosen, fail, shaped, text
+from kanon_sql.spec.checks import Part, chosen, fail, shaped, text
 
 __all__ = ["CSV_DELIMITERS", "CsvFormat", "is_csv"]
 
@@ -56,7 +56,7 @@ class CsvFormat(Part):
     decimal: Annotated[Literal["comma", "point"] | None, chosen("decimal mark")] = Field(
         default=None, description="The decimal mark: comma or point; a point if not given."
     )
-    dates: Annotated[str | None, checked(_date_format)] = Field(
+    dates: Annotated[str | None, _date_format] = Field(
         default=None, description="The date format in strptime notation, such as %d/%m/%Y; detected if not given."
     )
 

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from kanon_sql.spec.checks import (
+    Check,
     Fault,
     Faults,
     Part,
-    checked,
     chosen,
     did_you_mean,
     fail,
     integer,
     kind,
     shaped,
-    text,
     the_number,
 )
+from kanon_sql.spec.fields import ClassColumn
 from kanon_sql.spec.hierarchy import QuasiIdentifier
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import (
@@ -45,13 +45,13 @@ LEAST_EPSILON, MOST_EPSILON = 0.001, 20
 """Below, k takes long to compute; above, the promise is that a likelihood grows by less than 500 million times."""
 
 
-def _epsilon(what: str) -> Any:
+def _epsilon(what: str) -> Check[float]:
     fits = f"{what} from {LEAST_EPSILON} to {MOST_EPSILON}"
-    return checked(the_number(fits, least=LEAST_EPSILON, most=MOST_EPSILON))
+    return the_number(fits, least=LEAST_EPSILON, most=MOST_EPSILON)
 
 
-def _delta(what: str) -> Any:
-    return checked(the_number(f"{what} of at least 1e-30 and below 1", least=1e-30, below=1))
+def _delta(what: str) -> Check[float]:
+    return the_number(f"{what} of at least 1e-30 and below 1", least=1e-30, below=1)
 
 
 def exactly(value: float) -> Fraction:
@@ -69,10 +69,9 @@ class Total(Part):
 
     expected: ClassVar[str] = "{epsilon: 3, delta: 1e-5}"
 
-    epsilon: Annotated[
-        float,
-        checked(the_number("a total epsilon of at least 0.001", least=LEAST_EPSILON)),
-    ] = Field(description="The privacy budget: the largest sum of the epsilons of all releases of the ledger.")
+    epsilon: Annotated[float, the_number("a total epsilon of at least 0.001", least=LEAST_EPSILON)] = Field(
+        description="The privacy budget: the largest sum of the epsilons of all releases of the ledger."
+    )
     delta: Annotated[float, _delta("a total delta")] = Field(
         description="The largest sum of the deltas of all releases of the ledger."
     )
@@ -96,10 +95,9 @@ class LevelSearch(Part):
         Literal["precision", "loss", "discernibility", "average_class_size", "entropy", "classification"],
         chosen("score"),
     ] = Field(default="precision", description="The score function: levels with a higher score are likelier.")
-    classify: Annotated[
-        str | None,
-        checked(text("the name of the column of class values")),
-    ] = Field(default=None, description="For the score classification: the quasi-identifier to predict.")
+    classify: ClassColumn = Field(
+        default=None, description="For the score classification: the quasi-identifier to predict."
+    )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -157,16 +155,13 @@ class DifferentialPrivacyRequirement(Requirement):
     delta: Annotated[float, _delta("delta")] = Field(
         description="The probability of exceptions; choose it far below 1 / the number of rows."
     )
-    generalization: Annotated[dict[str, int] | None, checked(_levels)] = Field(
+    generalization: Annotated[dict[str, int] | None, _levels] = Field(
         default=None, description="The level of every quasi-identifier, chosen independently of the data."
     )
     search: LevelSearch | None = Field(
         default=None, description="Instead of 'generalization': choose the levels with the exponential mechanism."
     )
-    sampling: Annotated[
-        float | None,
-        checked(the_number("a probability above 0 and below 1", above=0, below=1)),
-    ] = Field(
+    sampling: Annotated[float | None, the_number("a probability above 0 and below 1", above=0, below=1)] = Field(
         default=None, description="The sampling probability of a row; by default the largest that epsilon allows."
     )
     total: Total | None = Field(

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Check, Fault, Faults, Part, checked, fail, integer, items, kind, text
+from kanon_sql.spec.checks import Check, Fault, Faults, Part, fail, integer, items, kind, text
 from kanon_sql.spec.fields import Flag
 from kanon_sql.spec.hierarchy import QuasiIdentifier
 
@@ -25,6 +25,7 @@ VALUE_COLUMNS = ("value", "suppressed")
 """What a published table has beside its dimensions."""
 
 
+@Check
 def _levels(value: object) -> tuple[int, ...]:
     if isinstance(value, int) and not isinstance(value, bool):
         value = [value]
@@ -57,7 +58,7 @@ class Dimension(Part):
     hierarchy: QuasiIdentifier = Field(
         default=QuasiIdentifier(), description="How to group the values; not at all by default."
     )
-    levels: Annotated[tuple[int, ...], checked(Check(_levels, _LEVELS))] = Field(
+    levels: Annotated[tuple[int, ...], Check(_levels, _LEVELS)] = Field(
         default=(0,), description="The levels of the hierarchy to tabulate."
     )
     total: Flag = Field(default=True, description="Whether to include a total.")
@@ -108,6 +109,7 @@ def _without_search(written: dict[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in written.items() if key not in _OF_SEARCHES}
 
 
+@Check
 def parse_dimensions(value: object) -> dict[str, Dimension]:
     """A check for the dimensions of a table, by their columns."""
     if not isinstance(value, Mapping):

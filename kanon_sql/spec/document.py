@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from pydantic import PrivateAttr, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, fail
+from kanon_sql.spec.checks import AT_KEY, Check, Fault, Faults, Part, fail
 from kanon_sql.spec.checks import kind as kind_of
 from kanon_sql.spec.display import Displayed, as_yaml
 from kanon_sql.spec.kinds import KINDS, only_kind
@@ -21,7 +21,7 @@ from kanon_sql.spec.sections import Source
 __all__ = ["SpecDocument", "first_version", "redacted_source"]
 
 
-def first_version(kind: str) -> Any:
+def first_version(kind: str) -> Check[int]:
     """A check for the number of a format's only version."""
 
     def check(value: object) -> int:
@@ -31,7 +31,7 @@ def first_version(kind: str) -> Any:
             fail(f"this version of kanon_sql reads {kind}s of version 1 only; expected version: 1")
         return 1
 
-    return check
+    return Check(check)
 
 
 def _binary_kind(content: bytes) -> str | None:

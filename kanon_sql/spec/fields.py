@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from kanon_sql.spec.checks import Check, checked, fail, flag, integer, items, text
+from kanon_sql.spec.checks import Check, fail, flag, integer, items, text
 from kanon_sql.spec.names import parse_table_name
 
 __all__ = [
     "TABLE_NAME",
+    "ClassColumn",
     "ColumnName",
     "ColumnNames",
     "ColumnPair",
@@ -40,16 +41,15 @@ def _table_name(value: object) -> tuple[str, ...]:
 table_name = Check(_table_name, TABLE_NAME)
 """A check for the name of a table or view."""
 
-TableName = Annotated[tuple[str, ...], checked(table_name)]
+TableName = Annotated[tuple[str, ...], table_name]
 """The name of a table or view: catalog, schema and name, as many as are given."""
 
-ColumnName = Annotated[str, checked(text("a column name"))]
+ColumnName = Annotated[str, text("a column name")]
 
 _column_names = items("column names", text("a column name"))
 
 ColumnNames = Annotated[
-    tuple[str, ...],
-    checked(Check(_column_names, {"type": ["array", "null"], "items": {"type": "string", "minLength": 1}})),
+    tuple[str, ...], Check(_column_names, {"type": ["array", "null"], "items": {"type": "string", "minLength": 1}})
 ]
 """Names of columns; a key with nothing behind it names none."""
 
@@ -63,18 +63,19 @@ def _two_columns(value: object) -> tuple[str, ...]:
 
 ColumnPair = Annotated[
     tuple[str, ...],
-    checked(
-        Check(
-            _two_columns,
-            {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2, "maxItems": 2},
-        )
+    Check(
+        _two_columns,
+        {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2, "maxItems": 2},
     ),
 ]
 """Two different columns, such as those of a position."""
 
-FileName = Annotated[str, checked(text("a file name"))]
+ClassColumn = Annotated[str | None, text("the name of the column of class values")]
+"""The column that a classifier is to predict."""
 
-Flag = Annotated[bool, checked(flag)]
+FileName = Annotated[str, text("a file name")]
 
-K = Annotated[int, checked(integer("k", 1))]
+Flag = Annotated[bool, flag]
+
+K = Annotated[int, integer("k", 1)]
 """The size of the smallest class that is allowed."""

@@ -12,7 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.registers import HIERARCHIES
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, chosen, fail, integer, kind, text, the_number
+from kanon_sql.spec.checks import Check, Fault, Faults, Part, chosen, fail, integer, kind, text, the_number
 from kanon_sql.spec.positions import Point
 from kanon_sql.spec.release_year import RELEASE_YEAR
 
@@ -137,23 +137,21 @@ class QuasiIdentifier(Part):
         description="For file and table: several, if a value may have several parents, one row each; recoding: "
         "subtree chooses one.",
     )
-    minimum_level: Annotated[int, checked(integer("a level", 0))] = Field(
+    minimum_level: Annotated[int, integer("a level", 0)] = Field(
         default=0, description="The lowest level that may be released."
     )
-    maximum_level: Annotated[
-        int | None,
-        checked(integer("a level", 0)),
-    ] = Field(default=None, description="The highest level that may be released; the top by default.")
+    maximum_level: Annotated[int | None, integer("a level", 0)] = Field(
+        default=None, description="The highest level that may be released; the top by default."
+    )
     as_: Annotated[Literal["text", "bounds", "midpoint", "number"], chosen("form")] = Field(
         default="text",
         alias="as",
         description="The form of the released value: the label; the label with its bounds or midpoint; or, at level "
         "0, the number itself.",
     )
-    weight: Annotated[
-        float,
-        checked(the_number("a weight of at least 0", least=0)),
-    ] = Field(default=1.0, description="The weight of this quasi-identifier in the quality metric.")
+    weight: Annotated[float, the_number("a weight of at least 0", least=0)] = Field(
+        default=1.0, description="The weight of this quasi-identifier in the quality metric."
+    )
 
     if TYPE_CHECKING:
 
@@ -291,6 +289,7 @@ def _limits(value: QuasiIdentifier) -> Iterator[Fault]:
             yield Fault((key,), f"{key} {level} is above the top, which is level {top}")
 
 
+@Check
 def hierarchies_by_column(value: object) -> dict[str, QuasiIdentifier]:
     """Check columns and their hierarchies, and find all faults at once."""
     if not isinstance(value, Mapping):

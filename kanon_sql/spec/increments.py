@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, chosen, did_you_mean, shaped
+from kanon_sql.spec.checks import Fault, Faults, Part, chosen, did_you_mean, shaped
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
 from kanon_sql.spec.requirement import Requirement
 
@@ -51,7 +51,7 @@ def _state_schema(value: object) -> tuple[str, ...]:
     return found
 
 
-StateSchema = Annotated[tuple[str, ...] | None, checked(_state_schema)]
+StateSchema = Annotated[tuple[str, ...] | None, _state_schema]
 """Where what later refreshes need is kept between runs, as sensitive as the source: a schema, by its name parts."""
 
 

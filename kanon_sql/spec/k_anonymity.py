@@ -9,7 +9,6 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import (
     Fault,
-    checked,
     integer,
     text,
 )
@@ -54,14 +53,11 @@ class KAnonymityRequirement(Requirement):
     )
 
     k: K | None = Field(default=None, description="The size of the smallest equivalence class.")
-    column: Annotated[
-        str | None,
-        checked(text("the name of a column with the k of each row")),
-    ] = Field(
+    column: Annotated[str | None, text("the name of a column with the k of each row")] = Field(
         default=None,
         description="Instead of k: the sensitive column that holds the k of each row (personalized k-anonymity).",
     )
-    default: Annotated[int | None, checked(integer("a default k", 1))] = Field(
+    default: Annotated[int | None, integer("a default k", 1)] = Field(
         default=None, description="With 'column': the k of rows whose column is NULL."
     )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)

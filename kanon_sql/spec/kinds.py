@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from kanon_sql.spec.checks import choice, fail
+from kanon_sql.spec.checks import Check, choice, fail
 
 __all__ = ["KINDS", "in_kind", "only_kind"]
 
@@ -22,7 +22,7 @@ def in_kind(kind: str) -> str:
     return f"this key belongs in a spec of kind: {kind}, for {KINDS[kind]}; leave it out, or move it there"
 
 
-def only_kind(kind: str) -> Callable[[object], str]:
+def only_kind(kind: str) -> Check[str]:
     """A check that a spec is of this kind, which names the verb that reads one of another kind."""
     known = choice("kind of spec", tuple(KINDS))
 
@@ -32,4 +32,4 @@ def only_kind(kind: str) -> Callable[[object], str]:
             fail(f"expected {kind}, got {given}; run this spec with {KINDS[given]}")
         return given
 
-    return check
+    return Check(check)

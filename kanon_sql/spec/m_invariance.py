@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, quote
+from kanon_sql.spec.checks import Fault, Loc, did_you_mean, integer, quote
 from kanon_sql.spec.fields import TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
@@ -70,7 +70,7 @@ class MInvarianceRequirement(Requirement):
     not_certified: ClassVar[str] = "it is a property of a sequence of releases"
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    m: Annotated[int, checked(integer("m", 2))] = Field(
+    m: Annotated[int, integer("m", 2)] = Field(
         description="The smallest number of rows of a class; all have different sensitive values."
     )
     history: TableName = Field(

@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from kanon_sql.spec.checks import (
+    Check,
     Fault,
     Faults,
     Part,
-    checked,
     chosen,
     fail,
     integer,
@@ -36,9 +36,9 @@ MOST_CATEGORIES = 200
 """Categories of a transition matrix; each pair of them has a probability."""
 
 
-def _share(what: str, *, one: bool = False) -> Any:
+def _share(what: str, *, one: bool = False) -> Check[float]:
     end = "and up to 1" if one else "and below 1"
-    return checked(the_number(f"{what} above 0 {end}", above=0, most=1 if one else None, below=None if one else 1))
+    return the_number(f"{what} above 0 {end}", above=0, most=1 if one else None, below=None if one else 1)
 
 
 class Noise(Part):
@@ -59,7 +59,7 @@ class Noise(Part):
     variant: Annotated[Literal["additive", "multiplicative"], chosen("variant of noise")] = Field(
         default="additive", description="Whether noise is added, or is a factor."
     )
-    decimals: Annotated[int | None, checked(integer("a number of digits after the point", 0, MOST_DECIMALS))] = Field(
+    decimals: Annotated[int | None, integer("a number of digits after the point", 0, MOST_DECIMALS)] = Field(
         default=None, description="Digits after the point of what is released."
     )
 
@@ -157,11 +157,10 @@ class Pram(Part):
 
     expected: ClassVar[str] = "{retain: 0.8}"
 
-    retain: Annotated[
-        float | None,
-        _share("a probability"),
-    ] = Field(default=None, description="The probability that a value is left alone.")
-    matrix: Annotated[dict[str, dict[str, Decimal]] | None, checked(_matrix)] = Field(
+    retain: Annotated[float | None, _share("a probability")] = Field(
+        default=None, description="The probability that a value is left alone."
+    )
+    matrix: Annotated[dict[str, dict[str, Decimal]] | None, _matrix] = Field(
         default=None, description="Instead: category -> category -> probability."
     )
     invariant: Flag = Field(default=True, description="Whether expected frequencies stay those of the source.")
@@ -236,6 +235,7 @@ class Masking(Part):
         return found
 
 
+@Check
 def parse_maskings(value: object) -> dict[str, Masking]:
     """A check for the columns of ``perturb``."""
     if not isinstance(value, Mapping):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec.checks import Fault, checked, chosen, integer, items
+from kanon_sql.spec.checks import Fault, chosen, integer, items
 from kanon_sql.spec.computed import ComputedColumn, computed_columns
 from kanon_sql.spec.cross_checks import faults_between
 from kanon_sql.spec.differential_privacy import (
@@ -101,8 +101,8 @@ class Spec(SpecDocument):
         "keep_unique": "expected error, warn or allow for each code; write warnings: {nearly_unique_kept: error}",
     }
 
-    version: Annotated[Literal[1], checked(first_version("spec"))] = Field(description="The version of this format, 1.")
-    kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
+    version: Annotated[Literal[1], first_version("spec")] = Field(description="The version of this format, 1.")
+    kind: Annotated[Literal["release"], only_kind("release")] = Field(
         default="release", description="The kind of spec; release is the default."
     )
     source: Source = Field(
@@ -115,14 +115,14 @@ class Spec(SpecDocument):
         default=None, description="The column that identifies a person, to protect persons instead of rows."
     )
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
-    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(hierarchies_by_column)] = Field(
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], hierarchies_by_column] = Field(
         description="The columns to generalize, each with its hierarchy.", min_length=1
     )
     sensitive: ColumnNames = Field(
         default=(), description="Sensitive attributes, which the requirements protect; released unchanged."
     )
     keep: ColumnNames = Field(default=(), description="Insensitive columns to release unchanged.")
-    privacy: Annotated[tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))] = Field(
+    privacy: Annotated[tuple[Requirement, ...], items("requirements", parse_requirement, least=1)] = Field(
         description="The privacy requirements, such as '- k_anonymity: {k: 5}'.", min_length=1
     )
     suppression: Suppression = Field(default=Suppression(), description="How many rows may be suppressed.")
@@ -137,19 +137,17 @@ class Spec(SpecDocument):
     utility: Utility | None = Field(
         default=None, description="Measure how well a classifier predicts a column from the release."
     )
-    nulls: Annotated[
-        Literal["value", "suppress", "error"],
-        chosen("treatment of NULL"),
-    ] = Field(default="value", description="How to treat NULL in a quasi-identifier.")
+    nulls: Annotated[Literal["value", "suppress", "error"], chosen("treatment of NULL")] = Field(
+        default="value", description="How to treat NULL in a quasi-identifier."
+    )
     ledger: LedgerOptions | None = Field(
         default=None, description="The ledger, where releases are recorded and compared."
     )
     state: StateSchema = Field(default=None, description="The schema that keeps the data that a refresh needs.")
     increments: IncrementOptions | None = Field(default=None, description="How a refresh identifies new rows.")
-    release_year: Annotated[
-        int | None,
-        checked(integer("a year", *YEARS)),
-    ] = Field(default=None, description="The value of release_year in sql: hierarchies; the current year by default.")
+    release_year: Annotated[int | None, integer("a year", *YEARS)] = Field(
+        default=None, description="The value of release_year in sql: hierarchies; the current year by default."
+    )
     warnings: WarningOptions = Field(default=WarningOptions(), description="For each warning: error, warn or allow.")
 
     _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr
 
-from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, share
+from kanon_sql.spec.checks import Fault, Part, did_you_mean, integer, share
 from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.kinds import only_kind
@@ -45,13 +45,12 @@ class Linkage(Part):
     columns: ColumnNames = Field(
         default=(), description="The columns whose true values the attacker knows; all by default."
     )
-    rows: Annotated[int, checked(integer("a number of rows", 1))] = Field(
+    rows: Annotated[int, integer("a number of rows", 1)] = Field(
         default=1000, description="How many released rows to try to link."
     )
-    most: Annotated[
-        float | None,
-        checked(share("a share")),
-    ] = Field(default=None, description="The largest share of rows that linkage may find.")
+    most: Annotated[float | None, share("a share")] = Field(
+        default=None, description="The largest share of rows that linkage may find."
+    )
 
 
 class PerturbSpec(SpecDocument):
@@ -87,17 +86,17 @@ class PerturbSpec(SpecDocument):
         "sensitive": "columns of this spec are listed under 'perturb' or 'keep'",
     }
 
-    version: Annotated[Literal[1], checked(first_version("perturbation spec"))] = Field(
+    version: Annotated[Literal[1], first_version("perturbation spec")] = Field(
         description="The version of this format, 1."
     )
-    kind: Annotated[Literal["perturbed"], checked(only_kind("perturbed"))] = Field(
+    kind: Annotated[Literal["perturbed"], only_kind("perturbed")] = Field(
         description="The kind of spec; write kind: perturbed."
     )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
     key: ColumnName = Field(description="The key: a column with a different value in every row; it is not released.")
     key_variable: KeyVariable = None
-    perturb: Annotated[dict[str, Masking], checked(parse_maskings)] = Field(
+    perturb: Annotated[dict[str, Masking], parse_maskings] = Field(
         description="The columns to perturb, each with its method.", min_length=1
     )
     keep: ColumnNames = Field(default=(), description="Columns that are released unchanged.")

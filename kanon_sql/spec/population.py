@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.checks import the_number
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.requirement import Requirement
@@ -18,15 +18,11 @@ from kanon_sql.spec.requirement import Requirement
 __all__ = ["ABOUT_FRACTION", "ABOUT_POPULATION", "OfPopulation", "Population", "SamplingFraction", "Significance"]
 
 SamplingFraction = Annotated[
-    float | None,
-    checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
+    float | None, the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)
 ]
 
 
-Significance = Annotated[
-    float | None,
-    checked(the_number("a significance level, above 0 and at most 0.5", above=0, most=0.5)),
-]
+Significance = Annotated[float | None, the_number("a significance level, above 0 and at most 0.5", above=0, most=0.5)]
 
 
 ABOUT_FRACTION = (

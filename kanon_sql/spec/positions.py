@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from kanon_sql.spec.checks import (
+    Check,
     Fault,
     Faults,
     Part,
-    checked,
     chosen,
     fail,
     integer,
@@ -52,7 +52,7 @@ def _box(value: object) -> tuple[Decimal, ...]:
     return found
 
 
-Box = Annotated[tuple[Decimal, ...], checked(_box)]
+Box = Annotated[tuple[Decimal, ...], _box]
 """An area: x from, y from, x to, y to; half-open."""
 
 
@@ -72,10 +72,10 @@ class Position(Part):
 
     columns: ColumnPair = Field(description="The columns of a position, two numbers.")
     bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
-    depth: Annotated[int, checked(integer("a depth", 1, DEEPEST))] = Field(
+    depth: Annotated[int, integer("a depth", 1, DEEPEST)] = Field(
         description="How often to halve the area in both directions for the finest cells."
     )
-    coarsest: Annotated[int, checked(integer("a depth", 0, DEEPEST))] = Field(
+    coarsest: Annotated[int, integer("a depth", 0, DEEPEST)] = Field(
         default=0, description="The depth of the coarsest cells; 0 is the whole area."
     )
     neighbours: Flag = Field(
@@ -163,7 +163,7 @@ class Point(Part):
 
     columns: ColumnPair = Field(description="The columns of a point, two numbers.")
     bounds: Box = Field(description="The whole area: x from, y from, x to, y to.")
-    depths: Annotated[tuple[int, ...], checked(_depths)] = Field(
+    depths: Annotated[tuple[int, ...], _depths] = Field(
         description="How often to halve the area in both directions, per level, from fine to coarse."
     )
     outside: Annotated[Literal["refuse", "suppress"], chosen("outside")] = Field(
@@ -233,10 +233,10 @@ class Slices(Part):
     column: ColumnName = Field(
         description="The column of time: a date, a timestamp without time zone, or whole seconds."
     )
-    widths: Annotated[tuple[int, ...], checked(_widths)] = Field(
+    widths: Annotated[tuple[int, ...], _widths] = Field(
         description="The widths of slices in seconds, each a multiple of the one before."
     )
-    origin: Annotated[int, checked(integer("a time in seconds since 1970", 0))] = Field(
+    origin: Annotated[int, integer("a time in seconds since 1970", 0)] = Field(
         default=0, description="The origin of the slices of every width, in seconds since 1970."
     )
 
@@ -285,7 +285,7 @@ class Element(Part):
     expected: ClassVar[str] = "{area: [0, 0, 4, 4], between: ['07:00', '09:00']}"
 
     area: Box = Field(description="The area: x from, y from, x to, y to.")
-    between: Annotated[tuple[int, ...], checked(_between)] = Field(
+    between: Annotated[tuple[int, ...], _between] = Field(
         description="The time of the day, from and until, such as ['07:00', '09:00']."
     )
 
@@ -297,6 +297,7 @@ class Element(Part):
         }
 
 
+@Check
 def _elements(value: object) -> tuple[Element, ...]:
     return items("elements", Element.model_validate, least=1)(value)
 
@@ -313,13 +314,11 @@ class Lbqid(Part):
 
     expected: ClassVar[str] = "{elements: [{area: [0, 0, 4, 4], between: ['07:00', '09:00']}], days: 3, weeks: 2}"
 
-    elements: Annotated[
-        tuple[Element, ...], checked(_elements), Field(description="The events of a day, in this order.")
-    ]
-    days: Annotated[int, checked(integer("a number of days", 1, 7))] = Field(
+    elements: Annotated[tuple[Element, ...], _elements, Field(description="The events of a day, in this order.")]
+    days: Annotated[int, integer("a number of days", 1, 7)] = Field(
         default=1, description="On how many days of a week."
     )
-    weeks: Annotated[int, checked(integer("a number of weeks", 1))] = Field(default=1, description="In how many weeks.")
+    weeks: Annotated[int, integer("a number of weeks", 1)] = Field(default=1, description="In how many weeks.")
     weekdays: Flag = Field(default=False, description="Whether to count Mondays to Fridays only.")
 
     @classmethod
@@ -338,6 +337,7 @@ class Lbqid(Part):
         }
 
 
+@Check
 def parse_lbqids(value: object) -> dict[str, Lbqid]:
     """A check for a mapping of names to LBQIDs."""
     if not isinstance(value, Mapping):

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Part, checked, the_number
+from kanon_sql.spec.checks import Part, the_number
 
 __all__ = ["ABOUT_BENEFIT", "ABOUT_COST", "ABOUT_GAIN", "ABOUT_LOSS", "Cost", "Price", "Prices"]
 
@@ -23,10 +23,10 @@ _price = the_number("an amount of money, from 0 to 1e12", least=0, most=_MOST)
 _cost = the_number("an amount of money, from 1e-6 to 1e12", least=1e-6, most=_MOST)
 
 
-Price = Annotated[float, checked(_price)]
+Price = Annotated[float, _price]
 
 
-Cost = Annotated[float, checked(_cost)]
+Cost = Annotated[float, _cost]
 
 
 ABOUT_BENEFIT = "The publisher's gain from a record that is released in full detail."

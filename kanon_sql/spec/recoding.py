@@ -16,8 +16,8 @@ from kanon_sql.spec.checks import (
     Declared,
     Fault,
     Faults,
+    FieldType,
     Part,
-    checked,
     choice,
     chosen,
     did_you_mean,
@@ -72,6 +72,7 @@ def _name(value: object) -> str:
     return written
 
 
+@Check
 def _classify(value: object) -> str:
     """The column that a classifier is to tell."""
     if not isinstance(value, str) or not value:
@@ -124,6 +125,7 @@ def _digits(value: object) -> int:
     return int(value)
 
 
+@Check
 def _ranges(value: object) -> list[str]:
     """The columns that are released as ranges of values."""
     if not isinstance(value, list | tuple):
@@ -226,7 +228,7 @@ def variants() -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for declared in RECODINGS.values() for word in declared.variants))
 
 
-class _Variant:
+class _Variant(FieldType):
     """The check for a variant that some recoding has."""
 
     def __call__(self, value: object) -> str:
@@ -265,17 +267,17 @@ class RecodingOptions(Part):
 
     expected: ClassVar[str] = "a recoding such as local, or a mapping such as {method: local, variant: best}"
 
-    method: Annotated[str, checked(Declared(RECODINGS))] = Field(
+    method: Annotated[str, Declared(RECODINGS)] = Field(
         default="full_domain",
         description="One level per column for all rows, or levels that differ by class or by value.",
     )
-    variant: Annotated[str | None, checked(_Variant())] = Field(
+    variant: Annotated[str | None, _Variant()] = Field(
         default=None,
         description="For local and kk: fast, or best (the best of several attempts). For mondrian: strict (all rows "
         "with the same value on the same side of a cut) or relaxed. For cells: search the level of each column, "
         "or use its minimum. For subtree: specialize labels (top_down) or generalize them (bottom_up).",
     )
-    ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
+    ranges: Annotated[list[str] | None, _ranges] = Field(
         default=None,
         description="For local and subtree: the columns to release as ranges of their values instead of hierarchy "
         "labels.",
@@ -285,16 +287,15 @@ class RecodingOptions(Part):
         description="For local and kk: where to start, at the highest levels or at the full-domain optimum.",
     )
     caps: Annotated[
-        dict[str, float] | None,
-        checked(Check(_caps, {"anyOf": [{"type": "object", "additionalProperties": share("").schema}]})),
+        dict[str, float] | None, Check(_caps, {"anyOf": [{"type": "object", "additionalProperties": share("").schema}]})
     ] = Field(default=None, description="For cells: for each column, the share of its cells that may be suppressed.")
-    save_as: Annotated[str | None, checked(Check(_name, text("").schema))] = Field(
+    save_as: Annotated[str | None, Check(_name, text("").schema)] = Field(
         default=None, description="The table that saves the recoding, for kanon-sql release apply."
     )
-    classify: Annotated[str | None, checked(_classify)] = Field(
+    classify: Annotated[str | None, _classify] = Field(
         default=None, description="For subtree: the column that a classifier should predict from the release."
     )
-    columns: Annotated[dict[str, str | dict[str, Any]] | None, checked(Check(_aggregates, _AGGREGATES_SCHEMA))] = Field(
+    columns: Annotated[dict[str, str | dict[str, Any]] | None, Check(_aggregates, _AGGREGATES_SCHEMA)] = Field(
         default=None,
         description="For microaggregation: for each column, the aggregate that replaces its values in a class.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kanon_sql.registers import PRIVACY_REQUIREMENTS
-from kanon_sql.spec.checks import Faults, did_you_mean, fail, kind
+from kanon_sql.spec.checks import Check, Faults, did_you_mean, fail, kind
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.m_invariance import MInvarianceRequirement
@@ -22,6 +22,7 @@ def requirements() -> tuple[type[Requirement], ...]:
     return tuple(PRIVACY_REQUIREMENTS.values())
 
 
+@Check
 def parse_requirement(value: object) -> Requirement:
     """One item of ``privacy``: a mapping with the requirement's name as its only key.
 

@@ -12,10 +12,10 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import (
+    Check,
     Fault,
     Faults,
     Part,
-    checked,
     choice,
     chosen,
     fail,
@@ -77,10 +77,11 @@ def _key(value: object) -> tuple[str, ...]:
     return named
 
 
-Key = Annotated[tuple[str, ...], checked(_key)]
+Key = Annotated[tuple[str, ...], _key]
 """One column, or the columns of a composite key."""
 
 
+@Check
 def _quasi_identifiers(value: object) -> dict[str, QuasiIdentifier]:
     return {} if value == {} else hierarchies_by_column(value)
 
@@ -101,7 +102,7 @@ class RelatedTable(Part):
     """
 
     table: Source | None = Field(default=None, description="The table or view, {query: ...} or {file: ...}.")
-    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(_quasi_identifiers)] = Field(
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], _quasi_identifiers] = Field(
         default_factory=dict, description="The columns to generalize, each with its hierarchy."
     )
     sensitive: ColumnNames = Field(
@@ -188,7 +189,7 @@ class PersonTable(RelatedTable):
     expected: ClassVar[str] = "{table: patients, key: patient_id, quasi_identifiers: {age: {intervals: [5, 10]}}}"
 
     key: Key = Field(description="The column, or columns, that identify a person.")
-    name: Annotated[str | None, checked(text("a table name"))] = Field(
+    name: Annotated[str | None, text("a table name")] = Field(
         default=None, description="The name of the released table; the name of the source table by default."
     )
 
@@ -234,14 +235,14 @@ class ChildTable(RelatedTable):
     expected: ClassVar[str] = "{key: visit_id, person: patient_id, quasi_identifiers: {day: {dates: [month, year]}}}"
 
     key: Key | None = Field(default=None, description="The column, or columns, that identify a row.")
-    parent: Annotated[str | None, checked(text("the name of a table"))] = Field(
+    parent: Annotated[str | None, text("the name of a table")] = Field(
         default=None, description="The table above this one, by its name in this spec."
     )
     by: Key | None = Field(default=None, description="The column, or columns, that refer to the parent's key.")
     person: Key | None = Field(
         default=None, description="The column, or columns, that refer to the person, where persons are the parent."
     )
-    most_rows: Annotated[int | None, checked(whole_number("most_rows", 1))] = Field(
+    most_rows: Annotated[int | None, whole_number("most_rows", 1)] = Field(
         default=None, description="The most rows of one person; others are left out by random choice."
     )
     row_count: Annotated[Literal["unknown", "known"], chosen("knowledge of how many rows a person has")] = Field(
@@ -300,11 +301,11 @@ class ItemColumn(Part):
 
     expected: ClassVar[str] = '{table: visits, column: codes, split: ";", hierarchy: {prefix: [3, 1]}}'
 
-    table: Annotated[str, checked(text("the name of a table"))] = Field(
+    table: Annotated[str, text("the name of a table")] = Field(
         default=PERSON, description="The table that has the column, by its name in this spec."
     )
     column: ColumnName = Field(description="The column of items.")
-    split: Annotated[str, checked(text("what stands between two items"))] = Field(
+    split: Annotated[str, text("what stands between two items")] = Field(
         description="What stands between two items, such as ';'."
     )
     hierarchy: QuasiIdentifier = Field(
@@ -360,6 +361,7 @@ class ItemColumn(Part):
         return {**self.to_dict(), "hierarchy": self.hierarchy.redacted()}
 
 
+@Check
 def _item_columns(value: object) -> dict[str, ItemColumn]:
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of names to columns, such as {{codes: {ItemColumn.expected}}}, got {kind(value)}")
@@ -375,6 +377,7 @@ def _item_columns(value: object) -> dict[str, ItemColumn]:
     return found
 
 
+@Check
 def _children(value: object) -> dict[str, ChildTable]:
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of names to tables, such as {{visits: {ChildTable.expected}}}, got {kind(value)}")
@@ -442,8 +445,8 @@ class KmAnonymity(_KnownItems):
     name: ClassVar[str] = "km_anonymity"
     expected: ClassVar[str] = "{k: 5, m: 1}"
 
-    k: Annotated[int, checked(whole_number("k", 1))] = Field(description="The fewest persons who share what is known.")
-    m: Annotated[int | Literal["all"], checked(_known_items)] = Field(
+    k: Annotated[int, whole_number("k", 1)] = Field(description="The fewest persons who share what is known.")
+    m: Annotated[int | Literal["all"], _known_items] = Field(
         default=1, description="How many items of a person an attacker knows: 0 to 3, or all."
     )
 
@@ -467,10 +470,10 @@ class Coherence(_KnownItems):
     name: ClassVar[str] = "coherence"
     expected: ClassVar[str] = "{h: 0.8}"
 
-    h: Annotated[float, checked(the_number("h, above 0 and at most 1", above=0, most=1))] = Field(
+    h: Annotated[float, the_number("h, above 0 and at most 1", above=0, most=1)] = Field(
         description="The largest share of the persons who share what is known that may have one sensitive value."
     )
-    m: Annotated[int | None, checked(whole_number("m", 0, MOST_ITEMS))] = Field(
+    m: Annotated[int | None, whole_number("m", 0, MOST_ITEMS)] = Field(
         default=None, description="How many items of a person an attacker knows: 0 to 3; as km_anonymity by default."
     )
 
@@ -538,10 +541,10 @@ class PersonSuppression(Part):
 
     expected: ClassVar[str] = "{max_persons: 0.02, max_rows: 0.05}"
 
-    max_persons: Annotated[float, checked(share_or_percent("the persons"))] = Field(
+    max_persons: Annotated[float, share_or_percent("the persons")] = Field(
         default=0.0, description="The largest share of the persons to leave out."
     )
-    max_rows: Annotated[float, checked(share_or_percent("the rows"))] = Field(
+    max_rows: Annotated[float, share_or_percent("the rows")] = Field(
         default=0.0, description="The largest share of the other tables' rows to leave out; for recoding: local."
     )
 
@@ -573,6 +576,7 @@ def _variable(value: object) -> str:
     return found
 
 
+@Check
 def _new_keys(value: object) -> object:
     if isinstance(value, Mapping | SecretKeys):
         return SecretKeys.model_validate(value)
@@ -588,9 +592,7 @@ class SecretKeys(Part):
 
     expected: ClassVar[str] = "{secret: env:KANON_SECRET}"
 
-    secret: Annotated[str, checked(_variable)] = Field(
-        description="env:NAME, the environment variable that holds the secret."
-    )
+    secret: Annotated[str, _variable] = Field(description="env:NAME, the environment variable that holds the secret.")
 
     @property
     def variable(self) -> str:
@@ -611,10 +613,10 @@ class ReleasedTables(Part):
 
     expected: ClassVar[str] = "{schema: released}"
 
-    schema_: Annotated[tuple[str, ...], checked(_schema)] = Field(
+    schema_: Annotated[tuple[str, ...], _schema] = Field(
         alias="schema", description="The schema to publish the tables in."
     )
-    keys_: Annotated[Literal["random"] | SecretKeys, checked(_new_keys)] = Field(
+    keys_: Annotated[Literal["random"] | SecretKeys, _new_keys] = Field(
         alias="keys",
         default="random",
         description="The new keys: random numbers, different in each release; or {secret: env:NAME}, the same in every "
@@ -676,21 +678,20 @@ class RelationalSpec(SpecDocument):
         "perturb": in_kind("perturbed"),
     }
 
-    version: Annotated[Literal[1], checked(first_version("spec"))] = Field(description="The version of this format, 1.")
-    kind: Annotated[Literal["release"], checked(only_kind("release"))] = Field(
+    version: Annotated[Literal[1], first_version("spec")] = Field(description="The version of this format, 1.")
+    kind: Annotated[Literal["release"], only_kind("release")] = Field(
         default="release", description="The kind of spec; release is the default."
     )
     person: PersonTable = Field(description="The table of persons: table, key and quasi_identifiers.")
-    tables: Annotated[dict[str, ChildTable], checked(_children)] = Field(
+    tables: Annotated[dict[str, ChildTable], _children] = Field(
         default_factory=dict, description="The other tables, by the names that they are released under."
     )
-    items: Annotated[dict[str, ItemColumn], checked(_item_columns)] = Field(
+    items: Annotated[dict[str, ItemColumn], _item_columns] = Field(
         default_factory=dict,
         description="Columns that hold several items, by the names that their tables are released under.",
     )
     privacy: Annotated[
-        tuple[KmAnonymity | Coherence | Requirement, ...],
-        checked(list_of("requirements", _requirement, least=1)),
+        tuple[KmAnonymity | Coherence | Requirement, ...], list_of("requirements", _requirement, least=1)
     ] = Field(description="The requirements, such as '- km_anonymity: {k: 5, m: 1}'.", min_length=1)
     suppression: PersonSuppression = Field(
         default=PersonSuppression(), description="How many persons and rows may be left out."

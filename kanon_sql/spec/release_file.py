@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationError
 
-from kanon_sql.spec.checks import Fault, Part, checked, fail, kind, shaped, text
+from kanon_sql.spec.checks import Fault, Part, fail, kind, shaped, text
 from kanon_sql.spec.fields import table_name
 from kanon_sql.spec.release_view import AS_VIEW_KEY
 
@@ -54,9 +54,7 @@ class ReleaseFile(Part):
 
     expected: ClassVar[str] = "a table name, {file: ...} or {view: ...}"
 
-    file: Annotated[str, checked(_file)] = Field(
-        description="The Parquet or CSV file to publish; - for standard output."
-    )
+    file: Annotated[str, _file] = Field(description="The Parquet or CSV file to publish; - for standard output.")
 
     @classmethod
     def written(cls, value: Any) -> Any:

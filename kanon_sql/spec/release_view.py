@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Check, Fault, Part, checked, flag
+from kanon_sql.spec.checks import Check, Fault, Part, flag
 from kanon_sql.spec.fields import TableName
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class GuardedView(Part):
     expected: ClassVar[str] = "{view: NAME, accept_sequence_risk: true}"
 
     view: TableName = Field(description="The view to create, which generalizes and suppresses on every read.")
-    accept_sequence_risk: Annotated[bool, checked(Check(flag, {"const": True}))] = Field(
+    accept_sequence_risk: Annotated[bool, Check(flag, {"const": True})] = Field(
         default=False,
         description="Must be true: accepts the risk that readers compare the view before and after a change.",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, chosen, did_you_mean, items, quote, shaped, text
+from kanon_sql.spec.checks import Fault, Part, chosen, did_you_mean, items, quote, shaped, text
 from kanon_sql.spec.fields import Flag
 
 __all__ = [
@@ -27,10 +27,7 @@ __all__ = [
     "one_grouping",
 ]
 
-Attribute = Annotated[
-    str,
-    checked(text("the name of a sensitive attribute")),
-]
+Attribute = Annotated[str, text("the name of a sensitive attribute")]
 ABOUT_ATTRIBUTE = "The sensitive attribute to protect."
 
 Reference = Annotated[Literal["original", "release"], chosen("reference distribution")]
@@ -47,16 +44,10 @@ def _value(value: object) -> str:
     return text("a value of the attribute")(value)
 
 
-Values = Annotated[
-    tuple[str, ...] | None,
-    checked(items("values", _value, least=1)),
-]
+Values = Annotated[tuple[str, ...] | None, items("values", _value, least=1)]
 """Values of a sensitive attribute, as the database writes them as text."""
 
-Columns = Annotated[
-    tuple[str, ...] | None,
-    checked(items("quasi-identifiers", text("a column name"), least=1)),
-]
+Columns = Annotated[tuple[str, ...] | None, items("quasi-identifiers", text("a column name"), least=1)]
 ABOUT_COLUMNS = "Group by these quasi-identifiers only; by all of them by default."
 Others = Flag
 ABOUT_OTHERS = "Whether to treat the other sensitive attributes as quasi-identifiers too."

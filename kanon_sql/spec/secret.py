@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec.checks import checked, text
+from kanon_sql.spec.checks import text
 
 __all__ = ["KeyVariable", "derived_key", "new_secret", "secret_in"]
 
@@ -20,7 +20,7 @@ SHORTEST_KEY = 16
 
 KeyVariable = Annotated[
     str | None,
-    checked(text("the name of an environment variable")),
+    text("the name of an environment variable"),
     Field(description="The environment variable that holds the secret; by default each run draws one."),
 ]
 """A key of a spec that says where a secret is."""

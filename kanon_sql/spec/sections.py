@@ -18,9 +18,9 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from kanon_sql.registers import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
-from kanon_sql.spec.checks import Check, Declared, Fault, Part, checked, chosen, fail, integer, share, text
+from kanon_sql.spec.checks import Check, Declared, Fault, Part, chosen, fail, integer, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
-from kanon_sql.spec.fields import TABLE_NAME, FileName, Flag, TableName
+from kanon_sql.spec.fields import TABLE_NAME, ClassColumn, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
@@ -45,7 +45,7 @@ class Source(Part):
     expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
 
     table: TableName | None = None
-    query: Annotated[str | None, checked(text("a query"))] = None
+    query: Annotated[str | None, text("a query")] = None
     file: FileName | None = None
     csv: CsvFormat | None = Field(
         default=None, description="The format of a CSV file: encoding, delimiter, decimal mark, dates."
@@ -151,12 +151,12 @@ class Suppression(Part):
 
     expected: ClassVar[str] = "a share such as 5%, {max_share: 0.05} or {max_rows: 20}"
 
-    max_rows: Annotated[int | None, checked(Check(_max_rows, _ROWS.schema))] = Field(
+    max_rows: Annotated[int | None, Check(_max_rows, _ROWS.schema)] = Field(
         default=None, description="The largest number of suppressed rows (Samarati's MaxSup)."
     )
-    max_share: Annotated[
-        float | None, checked(share_or_percent("the rows", "; write a number of rows as max_rows"))
-    ] = Field(default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%.")
+    max_share: Annotated[float | None, share_or_percent("the rows", "; write a number of rows as max_rows")] = Field(
+        default=None, description="MaxSup as a share of the rows, from 0.0 to 1.0, or such as 2%."
+    )
     style: Annotated[Literal["drop", "mask"], chosen("suppression style")] = Field(
         default="drop", description="Drop suppressed rows, or mask them: release them with all labels at the top."
     )
@@ -224,27 +224,25 @@ class SearchOptions(Part):
 
     expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
 
-    algorithm: Annotated[str, checked(Declared(SEARCH_ALGORITHMS))] = Field(
+    algorithm: Annotated[str, Declared(SEARCH_ALGORITHMS)] = Field(
         default="optimal", description="The search algorithm."
     )
-    metric: Annotated[str, checked(Declared(QUALITY_METRICS))] = Field(
+    metric: Annotated[str, Declared(QUALITY_METRICS)] = Field(
         default="loss", description="The quality metric to optimize."
     )
-    classify: Annotated[
-        str | None,
-        checked(text("the name of the column of class values")),
-    ] = Field(default=None, description="For the metric classification: the released column to predict.")
+    classify: ClassColumn = Field(
+        default=None, description="For the metric classification: the released column to predict."
+    )
     prices: Prices | None = Field(
         default=None,
         description="For the metric publisher_payout: the gains and losses of the publisher and an attacker.",
     )
     aggregate: Annotated[
-        Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
-        chosen("aggregate"),
+        Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None, chosen("aggregate")
     ] = Field(
         default=None, description="How to aggregate the losses of the columns; the metric's default if not given."
     )
-    gs_factor: Annotated[float, checked(share("gs_factor"))] = Field(
+    gs_factor: Annotated[float, share("gs_factor")] = Field(
         default=0.5, description="Balance: below 0.5 suppression costs less, above 0.5 generalization costs less."
     )
     monotone: Flag = Field(default=False, description="Whether to exclude suppressed rows from the metric.")
@@ -263,13 +261,12 @@ class SearchOptions(Part):
     distance_vectors: Flag = Field(
         default=False, description="For samarati: count suppressed rows with the matrix of distance vectors."
     )
-    seed: Annotated[int, checked(integer("a seed", 0))] = Field(
+    seed: Annotated[int, integer("a seed", 0)] = Field(
         default=0, description="The random seed, for randomized algorithms."
     )
-    cuts: Annotated[
-        int | None,
-        checked(integer("a number of cuts", 1)),
-    ] = Field(default=None, description="For k_optimize: the largest number of cuts of a domain; unlimited by default.")
+    cuts: Annotated[int | None, integer("a number of cuts", 1)] = Field(
+        default=None, description="For k_optimize: the largest number of cuts of a domain; unlimited by default."
+    )
 
     @property
     def of_intervals(self) -> bool:

@@ -15,10 +15,10 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import (
     LARGEST,
+    Check,
     Fault,
     Faults,
     Part,
-    checked,
     did_you_mean,
     fail,
     kind,
@@ -74,10 +74,9 @@ class SampleStep(Part):
 
     expected: ClassVar[str] = "{fraction: 0.1, by: visit_id}"
 
-    fraction: Annotated[
-        float,
-        checked(the_number("a fraction above 0 and below 1", above=0, below=1)),
-    ] = Field(description="The probability that a row or a person is drawn.")
+    fraction: Annotated[float, the_number("a fraction above 0 and below 1", above=0, below=1)] = Field(
+        description="The probability that a row or a person is drawn."
+    )
     by: ColumnName | None = Field(default=None, description="The column whose values are drawn; the unit by default.")
     key_variable: KeyVariable = None
 
@@ -93,11 +92,11 @@ class ColumnStep(Part):
 
     expected: ClassVar[str] = "{round: 5, bottom: 10, top: 90}"
 
-    round: Annotated[Decimal | None, checked(_base)] = Field(default=None, description="Round to multiples of this.")
-    bottom: Annotated[Decimal | None, checked(number("the end of bottom coding"))] = Field(
+    round: Annotated[Decimal | None, _base] = Field(default=None, description="Round to multiples of this.")
+    bottom: Annotated[Decimal | None, number("the end of bottom coding")] = Field(
         default=None, description="This and everything below is one label."
     )
-    top: Annotated[Decimal | None, checked(number("the start of top coding"))] = Field(
+    top: Annotated[Decimal | None, number("the start of top coding")] = Field(
         default=None, description="This and everything above is one label."
     )
 
@@ -120,6 +119,7 @@ class ColumnStep(Part):
         return {name: plain_number(item) for name, item in found.items() if item is not None}
 
 
+@Check
 def _columns(value: object) -> dict[str, ColumnStep]:
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of columns to what is done to them, got {kind(value)}")
@@ -144,7 +144,7 @@ class ReleaseSteps(Part):
     expected: ClassVar[str] = "{sample: {fraction: 0.1}, columns: {income: {top: 90000}}}"
 
     sample: SampleStep | None = Field(default=None, description="A random sample of the rows or persons.")
-    columns: Annotated[dict[str, ColumnStep], checked(_columns)] = Field(
+    columns: Annotated[dict[str, ColumnStep], _columns] = Field(
         default={}, description="Columns of numbers to round, or to code at the top and the bottom."
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import Check, Fault, checked, chosen
+from kanon_sql.spec.checks import Check, Fault, chosen
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
@@ -68,12 +68,8 @@ class TableSpec(SpecDocument):
     elsewhere: ClassVar[Mapping[str, str]] = {"quasi_identifiers": in_kind("release"), "privacy": in_kind("release")}
     of_kind: ClassVar[str] = "table"
 
-    version: Annotated[Literal[1], checked(first_version("table spec"))] = Field(
-        description="The version of this format, 1."
-    )
-    kind: Annotated[Literal["table"], checked(only_kind("table"))] = Field(
-        description="The kind of spec; write kind: table."
-    )
+    version: Annotated[Literal[1], first_version("table spec")] = Field(description="The version of this format, 1.")
+    kind: Annotated[Literal["table"], only_kind("table")] = Field(description="The kind of spec; write kind: table.")
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
     unit: ColumnName | None = Field(default=None, description="The column that identifies a contributor.")
@@ -86,10 +82,10 @@ class TableSpec(SpecDocument):
     count: Annotated[Literal["rows", "persons"] | None, chosen("count")] = Field(
         default=None, description="What a table of counts counts."
     )
-    dimensions: Annotated[dict[str, Dimension], checked(parse_dimensions)] = Field(
+    dimensions: Annotated[dict[str, Dimension], parse_dimensions] = Field(
         description="The columns that the table is broken down by.", min_length=1
     )
-    tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(Check(linked_tables, TABLES))] = Field(
+    tables: Annotated[tuple[tuple[str, ...], ...] | None, Check(linked_tables, TABLES)] = Field(
         default=None, description="The dimensions of each of several tables that are protected together."
     )
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from kanon_sql.spec.checks import Part, checked, integer
+from kanon_sql.spec.checks import Part, integer
 from kanon_sql.spec.fields import ColumnName
 
 __all__ = ["Utility"]
@@ -25,6 +25,6 @@ class Utility(Part):
     expected: ClassVar[str] = "{classify: diagnosis}"
 
     classify: ColumnName = Field(description="The column that is told from the quasi-identifiers.")
-    folds: Annotated[int, checked(integer("a number of folds", 2, MOST_FOLDS))] = Field(
+    folds: Annotated[int, integer("a number of folds", 2, MOST_FOLDS)] = Field(
         default=5, description="How many times a part of the rows is held out."
     )

@@ -13,7 +13,7 @@ from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.registers import HIERARCHIES
-from kanon_sql.spec.checks import Faults, checked, choice, items, shaped
+from kanon_sql.spec.checks import Faults, choice, items, shaped
 from kanon_sql.sql import Sql, render
 
 __all__ = ["DatesHierarchy"]
@@ -45,7 +45,7 @@ class DatesHierarchy(Kind):
     bounds: ClassVar[Literal["numbers", "dates"] | None] = "dates"
     assumed_type: ClassVar[tuple[str, str]] = ("DATE", "date")
 
-    dates: Annotated[tuple[str, ...], checked(_units)] = Field(description="Date units per level, getting coarser.")
+    dates: Annotated[tuple[str, ...], _units] = Field(description="Date units per level, getting coarser.")
 
     @property
     def height(self) -> int:

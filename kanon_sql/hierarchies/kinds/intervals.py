@@ -17,7 +17,7 @@ from kanon_sql.hierarchies.exact import exact_range, number_text, whole_units
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import MOST_DIGITS
-from kanon_sql.spec.checks import Fault, Faults, checked, chosen, items, number, plain_number, shaped
+from kanon_sql.spec.checks import Fault, Faults, chosen, items, number, plain_number, shaped
 from kanon_sql.sql import Relation, Sql, render
 
 __all__ = ["IntervalsHierarchy"]
@@ -59,18 +59,18 @@ class IntervalsHierarchy(Kind):
     bounds: ClassVar[Literal["numbers", "dates"] | None] = "numbers"
     assumed_type: ClassVar[tuple[str, str]] = ("DECIMAL", "decimal")
 
-    intervals: Annotated[tuple[Decimal, ...], checked(_widths)] = Field(
+    intervals: Annotated[tuple[Decimal, ...], _widths] = Field(
         description="Interval widths per level; each a multiple of the one before."
     )
-    origin: Annotated[Decimal, checked(number("an origin"))] = Field(
+    origin: Annotated[Decimal, number("an origin")] = Field(
         default=Decimal(0),
         description="Where an interval of every width begins.",
         json_schema_extra={"default": 0},
     )
-    bottom: Annotated[Decimal | None, checked(number("a bottom"))] = Field(
+    bottom: Annotated[Decimal | None, number("a bottom")] = Field(
         default=None, description="Bottom coding: everything below is one group."
     )
-    top: Annotated[Decimal | None, checked(number("a top"))] = Field(
+    top: Annotated[Decimal | None, number("a top")] = Field(
         default=None, description="Top coding: this and everything above is one group."
     )
     labels: Annotated[Literal["plain", "sortable"], chosen("kind of labels")] = Field(

@@ -13,7 +13,7 @@ from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.hierarchies.points import cell_label
 from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import Point
-from kanon_sql.spec.checks import checked
+from kanon_sql.spec.checks import Check
 from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["PointHierarchy"]
@@ -36,7 +36,7 @@ class PointHierarchy(Kind):
         "its cells are made of two columns of the source; leave --values out and name the database"
     )
 
-    point: Annotated[Point, checked(Point.model_validate)] = Field(
+    point: Annotated[Point, Check(Point.model_validate)] = Field(
         description="Two columns, generalized together to the cells of a quad-tree."
     )
 

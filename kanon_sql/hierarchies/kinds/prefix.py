@@ -10,7 +10,7 @@ from pydantic import Field
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind
 from kanon_sql.registers import HIERARCHIES
-from kanon_sql.spec.checks import Faults, checked, integer, items, shaped
+from kanon_sql.spec.checks import Faults, integer, items, shaped
 from kanon_sql.sql import Sql, render
 
 __all__ = ["PrefixHierarchy"]
@@ -39,7 +39,7 @@ class PrefixHierarchy(Kind):
     build_by: ClassVar[str | None] = "characters kept"
     drawn: ClassVar[bool] = True
 
-    prefix: Annotated[tuple[int, ...], checked(_lengths)] = Field(
+    prefix: Annotated[tuple[int, ...], _lengths] = Field(
         description="Characters kept per level, getting fewer; the rest is masked."
     )
 

@@ -11,7 +11,7 @@ from kanon_sql.engines import Column
 from kanon_sql.hierarchies.kind import Kind, clipped
 from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import names_release_year, redact_sql
-from kanon_sql.spec.checks import checked, items, text
+from kanon_sql.spec.checks import items, text
 from kanon_sql.sql import Sql, level_expression
 
 __all__ = ["SqlHierarchy"]
@@ -32,10 +32,9 @@ class SqlHierarchy(Kind):
         "the label that an SQL expression gives depends on the column's type; leave --values out and name the database"
     )
 
-    sql: Annotated[
-        tuple[str, ...],
-        checked(items("SQL expressions", text("an SQL expression"), least=1)),
-    ] = Field(description="An SQL expression per level over the value x.")
+    sql: Annotated[tuple[str, ...], items("SQL expressions", text("an SQL expression"), least=1)] = Field(
+        description="An SQL expression per level over the value x."
+    )
 
     _year: int | None = PrivateAttr(default=None)
 

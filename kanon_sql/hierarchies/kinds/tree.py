@@ -11,7 +11,7 @@ from pydantic import Field
 from kanon_sql.hierarchies.kind import Kind, clipped
 from kanon_sql.registers import HIERARCHIES
 from kanon_sql.spec import Origin, label_text, sha256
-from kanon_sql.spec.checks import Check, Faults, Loc, checked, fail, kind
+from kanon_sql.spec.checks import Check, Faults, Loc, fail, kind
 
 __all__ = ["TreeHierarchy"]
 
@@ -164,7 +164,7 @@ class TreeHierarchy(Kind):
     holds_labels: ClassVar[bool] = True
     in_spec: ClassVar[bool] = True
 
-    tree: Annotated[Mapping[str, Any], checked(Check(_parsed, {"type": "object", "minProperties": 1}))] = Field(
+    tree: Annotated[Mapping[str, Any], Check(_parsed, {"type": "object", "minProperties": 1})] = Field(
         description="A nested mapping, the most general labels outermost."
     )
 

@@ -14,7 +14,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel,
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.checks import the_number
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -53,10 +53,9 @@ class AlphaKAnonymityRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    alpha: Annotated[
-        float,
-        checked(the_number("alpha, above 0 and below 1", above=0, below=1)),
-    ] = Field(description="The largest share of a class that one sensitive value may have.")
+    alpha: Annotated[float, the_number("alpha, above 0 and below 1", above=0, below=1)] = Field(
+        description="The largest share of a class that one sensitive value may have."
+    )
     k: K = Field(description="The size of the smallest equivalence class.")
     values: Values = Field(default=None, description="The sensitive values to protect; all by default.")
 

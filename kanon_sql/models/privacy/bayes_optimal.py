@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypedDict
 
@@ -12,7 +12,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, P
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec import Keywords, Positive, format_table_name
-from kanon_sql.spec.checks import Fault, checked, share, the_number
+from kanon_sql.spec.checks import Check, Fault, share, the_number
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -24,7 +24,7 @@ from kanon_sql.spec.requirement import (
 __all__ = ["BayesOptimalModel", "BayesOptimalRequirement"]
 
 
-def _inside(what: str) -> Callable[[object], float]:
+def _inside(what: str) -> Check[float]:
     return the_number(f"{what}, above 0 and below 1", above=0, below=1)
 
 
@@ -66,18 +66,17 @@ class BayesOptimalRequirement(Requirement):
     weight: ColumnName | None = Field(
         default=None, description="The background's column of weights or probabilities; by default each row counts 1."
     )
-    delta: Annotated[float | None, checked(_inside("delta"))] = Field(
+    delta: Annotated[float | None, _inside("delta")] = Field(
         default=None,
         description="The belief in a person's value rises above 1 - delta for no value, unless it was above before.",
     )
-    epsilon: Annotated[float | None, checked(_inside("epsilon"))] = Field(
+    epsilon: Annotated[float | None, _inside("epsilon")] = Field(
         default=None,
         description="The belief in a person's value falls below epsilon for no value, unless it was below before.",
     )
-    theta: Annotated[
-        float | None,
-        checked(share("theta")),
-    ] = Field(default=None, description="The largest change of any belief.")
+    theta: Annotated[float | None, share("theta")] = Field(
+        default=None, description="The largest change of any belief."
+    )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:

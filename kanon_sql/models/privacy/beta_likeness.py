@@ -10,7 +10,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import checked, chosen, the_number
+from kanon_sql.spec.checks import chosen, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -49,7 +49,7 @@ class BetaLikenessRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    beta: Annotated[float, checked(the_number("beta, above 0", above=0))] = Field(
+    beta: Annotated[float, the_number("beta, above 0", above=0)] = Field(
         description="The largest relative gain in frequency allowed."
     )
     variant: Annotated[Literal["basic", "enhanced"], chosen("variant of beta-likeness")] = Field(

@@ -12,7 +12,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import C_ABOVE
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked, integer, the_number
+from kanon_sql.spec.checks import integer, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -27,10 +27,7 @@ MOST_IMPLICATIONS = 10
 """What a class is measured by grows with the number of ways to write k + 1 as a sum: 56 for 10, and 1,002 for 21."""
 
 
-Belief = Annotated[
-    float,
-    checked(the_number("c, a probability above 0 and at most 1", above=0, most=1)),
-]
+Belief = Annotated[float, the_number("c, a probability above 0 and at most 1", above=0, most=1)]
 
 
 ABOUT_BELIEF = "The belief in any person's value must be below this probability."
@@ -64,7 +61,7 @@ class CKSafetyRequirement(Requirement):
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
     c: Belief = Field(description=ABOUT_BELIEF)
-    k: Annotated[int, checked(integer("k, a number of implications", 0, MOST_IMPLICATIONS))] = Field(
+    k: Annotated[int, integer("k, a number of implications", 0, MOST_IMPLICATIONS)] = Field(
         description="How many implications (if one person has this value, another has that) the attacker knows."
     )
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import checked, the_number
+from kanon_sql.spec.checks import the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -48,7 +48,7 @@ class DeltaDisclosureRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    delta: Annotated[float, checked(the_number("delta, above 0", above=0))] = Field(
+    delta: Annotated[float, the_number("delta, above 0", above=0)] = Field(
         description="The bound of the logarithm (base 2) of the ratio of frequencies."
     )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)

@@ -13,7 +13,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import Fault, checked, share
+from kanon_sql.spec.checks import Fault, share
 from kanon_sql.spec.population import (
     ABOUT_POPULATION,
     OfPopulation,
@@ -52,10 +52,10 @@ class DeltaPresenceRequirement(OfPopulation):
     not_certified: ClassVar[str] = "it compares each class with a population table"
 
     population: Population = Field(description=ABOUT_POPULATION)
-    delta_max: Annotated[float, checked(share("delta_max"))] = Field(
+    delta_max: Annotated[float, share("delta_max")] = Field(
         description="The largest probability that a person of the population is in the table."
     )
-    delta_min: Annotated[float, checked(share("delta_min"))] = Field(
+    delta_min: Annotated[float, share("delta_min")] = Field(
         default=0.0,
         description="The smallest such probability; if above 0, a release covers every person of the population.",
     )

@@ -11,7 +11,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import Fault, checked, choice, chosen, shaped, the_number
+from kanon_sql.spec.checks import Fault, choice, chosen, shaped, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -61,14 +61,12 @@ class EpsilonPrivacyRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    epsilon: Annotated[
-        float,
-        checked(the_number("epsilon, a factor above 1", above=1)),
-    ] = Field(description="The largest factor by which a person's presence may change a belief.")
-    stubbornness: Annotated[
-        float | Literal["infinite"],
-        checked(_stubbornness),
-    ] = Field(description="The strength of the attacker's prior, in persons (the paper's sigma), or infinite.")
+    epsilon: Annotated[float, the_number("epsilon, a factor above 1", above=1)] = Field(
+        description="The largest factor by which a person's presence may change a belief."
+    )
+    stubbornness: Annotated[float | Literal["infinite"], _stubbornness] = Field(
+        description="The strength of the attacker's prior, in persons (the paper's sigma), or infinite."
+    )
     prior: Annotated[Literal["any", "uniform", "reference"], chosen("prior")] = Field(
         default="any", description="The attacker's belief about the values before the release."
     )

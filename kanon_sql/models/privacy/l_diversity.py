@@ -23,7 +23,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel,
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import C_ABOVE, L_REACHED
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import Fault, checked, chosen, fail, number, plain_number, shaped, the_number
+from kanon_sql.spec.checks import Fault, chosen, fail, number, plain_number, shaped, the_number
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_COLUMNS,
@@ -104,29 +104,23 @@ class LDiversityRequirement(Requirement):
     )
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    l: Annotated[int | float, checked(_diversity)] = Field(  # noqa: E741
+    l: Annotated[int | float, _diversity] = Field(  # noqa: E741
         description="The smallest number of well-represented values of each equivalence class."
     )
     variant: Annotated[
-        Literal["distinct", "entropy", "recursive", "npd_recursive"],
-        chosen("variant of l-diversity"),
+        Literal["distinct", "entropy", "recursive", "npd_recursive"], chosen("variant of l-diversity")
     ] = Field(default="distinct", description="The meaning of well-represented.")
-    c: Annotated[
-        float | None,
-        checked(the_number("c, above 0", above=0)),
-    ] = Field(default=None, description="The factor of recursive (c, l)-diversity.")
-    estimator: Annotated[
-        Literal["shannon", "grassberger"] | None,
-        chosen("estimator of entropy"),
-    ] = Field(
+    c: Annotated[float | None, the_number("c, above 0", above=0)] = Field(
+        default=None, description="The factor of recursive (c, l)-diversity."
+    )
+    estimator: Annotated[Literal["shannon", "grassberger"] | None, chosen("estimator of entropy")] = Field(
         default=None,
         description="For entropy: that of the class's own values (shannon, the default), or an estimate for the "
         "population behind them (grassberger).",
     )
-    c2: Annotated[
-        float | None,
-        checked(the_number("c2, above 0 and at most 1", above=0, most=1)),
-    ] = Field(default=None, description="For npd_recursive: the smallest share of every value of forbid_negative.")
+    c2: Annotated[float | None, the_number("c2, above 0 and at most 1", above=0, most=1)] = Field(
+        default=None, description="For npd_recursive: the smallest share of every value of forbid_negative."
+    )
     allow_positive: Values = Field(default=None, description="For npd_recursive: values that may be disclosed.")
     forbid_negative: Values = Field(
         default=None, description="For npd_recursive: values whose absence must not be disclosed."

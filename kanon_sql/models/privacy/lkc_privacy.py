@@ -13,7 +13,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, SetWindows
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
-from kanon_sql.spec.checks import Fault, checked, integer, the_number
+from kanon_sql.spec.checks import Fault, integer, the_number
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Form, Requirement, Values
 from kanon_sql.sql import Sql, render
@@ -57,11 +57,11 @@ class LkcPrivacyRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    l: Annotated[int, checked(integer("l", 1))] = Field(  # noqa: E741 - the paper's letter
+    l: Annotated[int, integer("l", 1)] = Field(  # noqa: E741 - the paper's letter
         description="The largest number of quasi-identifiers that an attacker knows of a person."
     )
     k: K = Field(description="The smallest number of rows of one combination of values.")
-    c: Annotated[float, checked(the_number("c, a share above 0 and at most 1", above=0, most=1))] = Field(
+    c: Annotated[float, the_number("c, a share above 0 and at most 1", above=0, most=1)] = Field(
         description="The largest share of these rows that one sensitive value may have."
     )
     values: Values = Field(default=None, description="The sensitive values to protect; all by default.")

@@ -12,7 +12,7 @@ from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import SMALLEST_CLASS, figure
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import Fault, checked, integer
+from kanon_sql.spec.checks import Fault, integer
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
@@ -45,7 +45,7 @@ class PSensitiveRequirement(Requirement):
     definition: ClassVar[str] = "Every class has at least k rows and p different sensitive values (Truta, Vinay 2006)."
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    p: Annotated[int, checked(integer("p", 1))] = Field(
+    p: Annotated[int, integer("p", 1)] = Field(
         description="The smallest number of different sensitive values of each equivalence class."
     )
     k: K = Field(description="The size of the smallest equivalence class.")

@@ -10,7 +10,7 @@ from pydantic import Field
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import checked, chosen, the_number
+from kanon_sql.spec.checks import chosen, the_number
 from kanon_sql.spec.checks import share as a_share
 from kanon_sql.spec.requirement import (
     Form,
@@ -44,13 +44,11 @@ class PopulationUniquenessRequirement(Requirement):
     )
     not_certified: ClassVar[str] = "it is an estimate of the population, not a property of the release"
 
-    share: Annotated[
-        float,
-        checked(a_share("a share of the population")),
-    ] = Field(description="The largest estimated share of unique persons in the population.")
+    share: Annotated[float, a_share("a share of the population")] = Field(
+        description="The largest estimated share of unique persons in the population."
+    )
     sampling_fraction: Annotated[
-        float,
-        checked(the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)),
+        float, the_number("a sampling fraction, at least 1e-15 and at most 1", least=1e-15, most=1)
     ] = Field(description="The table's share of the population, of which it must be a random sample.")
     estimator: Annotated[Literal["dankar", "pitman", "zayatz", "snb"], chosen("estimator of uniqueness")] = Field(
         default="dankar", description="The estimator; dankar chooses one by the sampling fraction."

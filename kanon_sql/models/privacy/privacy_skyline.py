@@ -13,7 +13,7 @@ from kanon_sql.models.privacy.ck_safety import ABOUT_BELIEF, Belief
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import C_ABOVE
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec.checks import checked, integer
+from kanon_sql.spec.checks import integer
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     Attribute,
@@ -56,13 +56,13 @@ class PrivacySkylineRequirement(Requirement):
     counts_persons: ClassVar[bool] = False
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    l: Annotated[int, checked(integer("l, a number of values", 0, MOST_PIECES))] = Field(  # noqa: E741
+    l: Annotated[int, integer("l, a number of values", 0, MOST_PIECES)] = Field(  # noqa: E741
         default=0, description="How many values the attacker knows that the person does not have."
     )
-    k: Annotated[int, checked(integer("k, a number of persons", 0, MOST_PIECES))] = Field(
+    k: Annotated[int, integer("k, a number of persons", 0, MOST_PIECES)] = Field(
         default=0, description="Of how many other persons the attacker knows the value."
     )
-    m: Annotated[int, checked(integer("m, a number of persons", 0, MOST_PIECES))] = Field(
+    m: Annotated[int, integer("m, a number of persons", 0, MOST_PIECES)] = Field(
         default=0, description="How many family members the attacker knows: if one has a value, so does the person."
     )
     c: Belief = Field(description=ABOUT_BELIEF)

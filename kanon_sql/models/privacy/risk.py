@@ -16,7 +16,7 @@ from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
-from kanon_sql.spec.checks import Fault, checked, chosen, share, the_number
+from kanon_sql.spec.checks import Fault, chosen, share, the_number
 from kanon_sql.spec.population import (
     ABOUT_FRACTION,
     ABOUT_POPULATION,
@@ -80,13 +80,13 @@ class RiskRequirement(OfPopulation):
         "2010)."
     )
 
-    average: Annotated[float | None, checked(the_number("an average risk, above 0 and at most 1", above=0, most=1))] = (
-        Field(default=None, description="The largest average risk of the released records.")
+    average: Annotated[float | None, the_number("an average risk, above 0 and at most 1", above=0, most=1)] = Field(
+        default=None, description="The largest average risk of the released records."
     )
-    highest: Annotated[float | None, checked(the_number("a highest risk, above 0 and at most 1", above=0, most=1))] = (
-        Field(default=None, description="The largest risk of a record that is not counted as at risk.")
+    highest: Annotated[float | None, the_number("a highest risk, above 0 and at most 1", above=0, most=1)] = Field(
+        default=None, description="The largest risk of a record that is not counted as at risk."
     )
-    records_at_risk: Annotated[float, checked(share("records_at_risk"))] = Field(
+    records_at_risk: Annotated[float, share("records_at_risk")] = Field(
         default=0.0, description="The largest share of the released records whose risk is above highest."
     )
 

@@ -17,7 +17,7 @@ from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import figure
 from kanon_sql.spec import QuasiIdentifier
-from kanon_sql.spec.checks import Fault, checked, chosen, share
+from kanon_sql.spec.checks import Fault, chosen, share
 from kanon_sql.spec.requirement import (
     ABOUT_ATTRIBUTE,
     ABOUT_OTHERS,
@@ -77,13 +77,10 @@ class TClosenessRequirement(Requirement):
     )
 
     attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
-    t: Annotated[float, checked(share("t"))] = Field(
-        description="The largest distance between the distributions, from 0 to 1."
+    t: Annotated[float, share("t")] = Field(description="The largest distance between the distributions, from 0 to 1.")
+    distance: Annotated[Literal["equal", "ordered", "hierarchical"], chosen("distance")] = Field(
+        default="equal", description="How far apart two values are."
     )
-    distance: Annotated[
-        Literal["equal", "ordered", "hierarchical"],
-        chosen("distance"),
-    ] = Field(default="equal", description="How far apart two values are.")
     hierarchy: QuasiIdentifier | None = Field(
         default=None, description="For hierarchical: the attribute's hierarchy, as that of a quasi-identifier."
     )
