@@ -13,6 +13,7 @@ from kanon_sql.relations.classes import PersonClasses, node_dict
 from kanon_sql.relations.cuts import Cuts, thinned
 from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
+from kanon_sql.relations.lists import is_list
 from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
@@ -23,6 +24,7 @@ from kanon_sql.relations.release import (
     examined,
     identifying,
     released_keys,
+    released_list,
     written_tables,
 )
 from kanon_sql.relations.row_values import RowsWithValues, rows_with_values
@@ -49,10 +51,12 @@ __all__ = [
     "examined",
     "exposure",
     "identifying",
+    "is_list",
     "members",
     "node_dict",
     "outcomes",
     "released_keys",
+    "released_list",
     "requirement_label",
     "rows_with_values",
     "source_references",

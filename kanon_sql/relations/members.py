@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency import drawn_number, explained_if_missing, plain_source_of, unknown_columns
 from kanon_sql.hierarchies import (
     Lookup,
@@ -19,6 +19,7 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     refuse_several_texts,
 )
+from kanon_sql.relations.lists import is_list, unnest
 from kanon_sql.spec import (
     PERSON,
     ChildTable,
@@ -228,9 +229,9 @@ def unchanged_columns(placed: Placed) -> tuple[str, ...]:
     return (*placed.table.keep, *placed.table.sensitive)
 
 
-def _split_columns(placed: Placed) -> list[str]:
+def _split_columns(placed: Placed) -> list[ItemColumn]:
     """The columns of a table that hold several items, in the order of the spec."""
-    return [item.column for item in placed.spec.items.values() if item.table == placed.name]
+    return [item for item in placed.spec.items.values() if item.table == placed.name]
 
 
 @dataclass(frozen=True)
@@ -271,10 +272,7 @@ class _Reader:
             sensitive=[exact_value(types[name], _SOURCE) for name in placed.table.sensitive],
             replaced=[exact_value(types[name], _SOURCE) for name in placed.table.replace],
             kept=[Sql(f"{identifier(_SOURCE)}.{identifier(name)}") for name in unchanged_columns(placed)],
-            split=[
-                exact_text(Sql(f"CAST({identifier(_SOURCE)}.{identifier(name)} AS VARCHAR)"))
-                for name in _split_columns(placed)
-            ],
+            split=[self._several(item) for item in _split_columns(placed)],
         )
         count = self._refuse_bad_keys(rows)
         kept = self._sampled(rows)
@@ -300,6 +298,12 @@ class _Reader:
     def _key(self) -> tuple[str, ...]:
         return self.placed.table.key or ()
 
+    @staticmethod
+    def _several(item: ItemColumn) -> Sql:
+        """A column of lists as it is, or one of texts, compared exactly."""
+        column = f"{identifier(_SOURCE)}.{identifier(item.column)}"
+        return Sql(column) if item.is_list else exact_text(Sql(f"CAST({column} AS VARCHAR)"))
+
     @property
     def _refers(self) -> tuple[str, ...]:
         table = self.placed.table
@@ -318,7 +322,7 @@ class _Reader:
                 *table.quasi_identifiers,
                 *unchanged_columns(self.placed),
                 *table.replace,
-                *_split_columns(self.placed),
+                *(item.column for item in _split_columns(self.placed)),
             )
         )
         problems = unknown_columns(self.placed.shown, types, names, "which the spec names")
@@ -326,12 +330,17 @@ class _Reader:
             raise SpecError(problems)
         refuse_several_texts(types, [*table.own_keys, *table.replace], "a key")
         refuse_several_texts(types, list(table.sensitive), "a requirement")
-        for name in _split_columns(self.placed):
-            if types[name].kind != "text":
-                raise SpecError(
-                    f"{self.placed.shown}: {name!r} is {types[name].type}, and items are split from text; join them in "
-                    "a query, such as array_to_string(codes, ';')"
+        for item in _split_columns(self.placed):
+            found, shown = types[item.column], f"{self.placed.shown}: {item.column!r} is {types[item.column].type}"
+            if item.is_list and self.workspace.dialect.item is None:
+                raise UnsupportedError(
+                    f"{shown}, and lists of {self.workspace.dialect.name} are not supported; join the items to a text "
+                    "in a query, and name what stands between them: split: ';'"
                 )
+            if item.is_list and not is_list(found):
+                raise SpecError(f"{shown}, which is no list; name what stands between two items of a text: split: ';'")
+            if not item.is_list and found.kind != "text":
+                raise SpecError(f"{shown}, and items are split from text; leave out split, if it is a list")
         if self.parent is None:
             return
         for own, other in zip(self._refers, self.parent.placed.table.key or (), strict=True):
@@ -409,16 +418,37 @@ class _ItemReader:
         assert isinstance(item, ItemColumn)
         workspace.report(f"splitting {self.placed.shown}", None)
         rows = workspace.table("rows")
-        workspace.execute("relations/items_of_rows", target=rows, tables=self._pieces(item))
+        if item.is_list:
+            unnested, value = self._unnested(item)
+            workspace.execute("relations/items_of_lists", target=rows, items=unnested, value=value)
+        else:
+            workspace.execute("relations/items_of_rows", target=rows, tables=self._pieces(item))
         found = workspace.columns(rows)["q0"]
         (count,) = workspace.row("release/count", table=rows, mark=None, unit=None)
         types = {item.column: replace(found, name=item.column)}
         return _coded(workspace, self.placed, self.parent, rows, types, int(count))
 
+    def _unnested(self, item: ItemColumn) -> tuple[Relation, Sql]:
+        """A row for each item of the lists, and how items are compared.
+
+        Raises:
+            UnsupportedError: they could not be compared exactly.
+        """
+        workspace = self.workspace
+        number = _split_columns(self.parent.placed).index(item)
+        target = workspace.table("unnested")
+        context = {"rows": self.parent.rows, "of_person": self.parent.parent is None}
+        unnest(workspace, "relations/unnested", target, f"split{number}", context)
+        element = workspace.columns(target)["item"]
+        found = replace(element, name=item.column)
+        refuse_several_texts({item.column: found}, [item.column], "an item of a list")
+        refuse_mixed_forms(workspace, target, {"item": element}, labelled=["item"])
+        return target, exact_value(element, "own")
+
     def _pieces(self, item: ItemColumn) -> list[Relation]:
         """The first items of all texts, the second ones, and so on."""
         workspace, tables = self.workspace, list[Relation]()
-        number = _split_columns(self.parent.placed).index(item.column)
+        number = _split_columns(self.parent.placed).index(item)
         rest = workspace.table("rest0")
         workspace.execute(
             "relations/texts_of_items",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Row, Workspace
@@ -20,6 +20,7 @@ from kanon_sql.hierarchies import (
     shown_keys,
 )
 from kanon_sql.relations.keys import NewKeys
+from kanon_sql.relations.lists import list_labels, unnest
 from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
 from kanon_sql.relations.sensitive import class_models
 from kanon_sql.release import staged
@@ -44,6 +45,7 @@ __all__ = [
     "identifying",
     "read_release",
     "released_keys",
+    "released_list",
     "written_tables",
 ]
 
@@ -62,6 +64,7 @@ class ReleasedTable:
         labels: its quasi-identifiers.
         sensitive: its sensitive columns.
         above: the name of its parent in the spec; None for persons.
+        is_list: the label is a column of lists in the parent's table.
     """
 
     name: str
@@ -71,6 +74,7 @@ class ReleasedTable:
     labels: Sequence[str]
     sensitive: Sequence[str]
     above: str | None
+    is_list: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,12 +164,16 @@ def written_tables(
     keys = NewKeys(workspace, spec, members, states, drawn)
     keys.make()
     with ExitStack() as until_published:
-        found = {}
+        found: dict[str, ReleasedTable] = {}
         for number, (name, member) in enumerate(members.items()):
+            if spec.is_list(name):
+                assert member.parent is not None
+                found[name] = released_list(found[member.parent.name], member.columns[0].name, name)
+                continue
             target = until_published.enter_context(staged(workspace, spec.released(name), f"release{number}"))
             workspace.report(f"writing {'.'.join(spec.released(name))}", None)
             above = None if member.parent is None else member.parent.name
-            outputs = _outputs(spec, member, keys)
+            outputs = [*_outputs(spec, member, keys), *_lists(workspace, spec, members, states, name)]
             workspace.execute(
                 "relations/release",
                 target=target,
@@ -187,6 +195,30 @@ def written_tables(
                 above,
             )
         yield found
+
+
+def released_list(table: ReleasedTable, column: str, name: str) -> ReleasedTable:
+    """A column of lists in a released table, by its name in the spec."""
+    return ReleasedTable(name, table.table, (), table.key, [column], (), table.name, is_list=True)
+
+
+def _lists(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], states: States, above: str
+) -> list[dict[str, object]]:
+    """The columns of a released table in which lists are released."""
+    outputs: list[dict[str, object]] = []
+    for number, name in enumerate(spec.lists_of(above)):
+        (column,) = members[name].columns
+        target = workspace.table(f"lists{list(members).index(name)}")
+        context = {
+            "state": states[above],
+            "item_rows": members[name].rows,
+            "item_state": states[name],
+            "item": column.item(),
+        }
+        list_labels(workspace, target, context)
+        outputs.append({"kind": "list", "name": column.name, "number": number, "lists": target})
+    return outputs
 
 
 def _outputs(spec: RelationalSpec, member: Member, keys: NewKeys) -> list[dict[str, object]]:
@@ -288,6 +320,7 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
         VerificationError: keys are not unique, or rows refer to no row.
         UnsupportedError: this engine could not compare some values exactly.
     """
+    tables = {name: _unnested(workspace, number, tables, name) for number, name in enumerate(tables)}
     types = {name: workspace.columns(item.table) for name, item in tables.items()}
     for name, item in tables.items():
         _refuse_inexact(workspace, item, types[name])
@@ -333,6 +366,17 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
             rows[name] = _refuse_lost(workspace, item, parents[name])
             items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
     return ReadRelease(numbered, _together(workspace, items), parents, widths, rows, types)
+
+
+def _unnested(workspace: Workspace, number: int, tables: Mapping[str, ReleasedTable], name: str) -> ReleasedTable:
+    """A released table; instead of a column of lists, their items, with the keys of the rows that have them."""
+    found = tables[name]
+    if not found.is_list:
+        return found
+    target, (label,) = workspace.table(f"examined_lists{number}"), found.labels
+    context = {"table": found.table, "keys": list(found.refers), "item": label}
+    unnest(workspace, "relations/unnested_labels", target, label, context)
+    return replace(found, table=target)
 
 
 def _joined(

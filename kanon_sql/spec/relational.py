@@ -290,12 +290,14 @@ class ChildTable(RelatedTable):
 
 
 class ItemColumn(Part):
-    """A column that holds several items in one text: released as a table of its own, a row for each item.
+    """A column that holds several items.
+
+    Items in one text are released as a table of their own, a row for each item; a column of lists is one again.
 
     Attributes:
         table: the name of the table that has it; ``person`` by default.
         column: the column.
-        split: what stands between two items.
+        split: what stands between two items of a text; None for a column of lists.
         hierarchy: of the items.
     """
 
@@ -305,8 +307,10 @@ class ItemColumn(Part):
         default=PERSON, description="The table that has the column, by its name in this spec."
     )
     column: ColumnName = Field(description="The column of items.")
-    split: Annotated[str, text("what stands between two items")] = Field(
-        description="What stands between two items, such as ';'."
+    split: Annotated[str | None, text("what stands between two items")] = Field(
+        default=None,
+        description="What stands between two items of a text, such as ';', so that a table is released with a row for "
+        "each; left out for a column of lists, which is released as one.",
     )
     hierarchy: QuasiIdentifier = Field(
         default_factory=lambda: QuasiIdentifier.model_validate({}), description="The hierarchy of the items."
@@ -316,6 +320,11 @@ class ItemColumn(Part):
     def above(self) -> str:
         """The name of the parent; ``person`` for the table of persons."""
         return self.table
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the column holds lists, and is released as one of its table."""
+        return self.split is None
 
     @property
     def quasi_identifiers(self) -> dict[str, QuasiIdentifier]:
@@ -352,7 +361,7 @@ class ItemColumn(Part):
         return {
             "table": self.table,
             "column": self.column,
-            "split": self.split,
+            **({} if self.split is None else {"split": self.split}),
             "hierarchy": self.hierarchy.to_dict(),
         }
 
@@ -776,12 +785,15 @@ class RelationalSpec(SpecDocument):
     def _released_columns(self, name: str) -> list[str]:
         """The columns of a released table: keys, then the others."""
         if name in self.items:
+            if self.items[name].is_list:
+                return []
             above = self.parent_of(self.items[name])
             return ["_".join((above and above.key) or ()), self.items[name].column]
         table: PersonTable | ChildTable = self.person if name == PERSON else self.tables[name]
         refers = table.refers_by if isinstance(table, ChildTable) else ()
         keys = ["_".join(key) for key in dict.fromkeys((table.key or (), refers)) if key]
-        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep, *table.replace]
+        lists = [item.column for item in self.lists_of(name).values()]
+        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep, *table.replace, *lists]
 
     def _requirement_faults(self) -> Iterator[Fault]:
         """Requirements without what they are about, and sensitive columns without a requirement."""
@@ -967,9 +979,19 @@ class RelationalSpec(SpecDocument):
         return max(item.k for item in self.km)
 
     def released(self, name: str) -> tuple[str, ...]:
-        """The full name of a released table, by its name in the spec."""
+        """The full name of a released table, by its name in the spec; of a column of lists, its table's."""
         assert self.release is not None
+        if self.is_list(name):
+            return self.released(self.items[name].table)
         return (*self.release.schema_, self.person.released_as if name == PERSON else name)
+
+    def lists_of(self, name: str) -> dict[str, ItemColumn]:
+        """The columns of a table that hold lists, by their names in this spec."""
+        return {key: item for key, item in self.items.items() if item.table == name and item.is_list}
+
+    def is_list(self, name: str) -> bool:
+        """Whether what has this name is a column of its parent's table, in which lists are released."""
+        return name in self.items and self.items[name].is_list
 
     def source_of(self, name: str) -> Source:
         """Where a table is, by its name in the spec."""

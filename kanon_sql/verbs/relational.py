@@ -33,10 +33,12 @@ from kanon_sql.relations import (
     constant_states,
     examined,
     identifying,
+    is_list,
     members,
     node_dict,
     outcomes,
     released_keys,
+    released_list,
     requirement_label,
     rows_with_values,
     source_references,
@@ -56,6 +58,7 @@ from kanon_sql.spec import (
     PERSON,
     Coherence,
     Count,
+    ItemColumn,
     KmAnonymity,
     RelationalSpec,
     Share,
@@ -372,8 +375,9 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
         result = replace(result, tables=_tables(spec, counted, published=True))
         manifest = _manifest(workspace, spec, result)
-        manifests = {name: {**manifest, "release": ".".join(spec.released(name))} for name in written}
-        parts = [(Placed(spec, name), item.table, manifests[name]) for name, item in written.items()]
+        tables = {name: item for name, item in written.items() if not item.is_list}
+        manifests = {name: {**manifest, "release": ".".join(spec.released(name))} for name in tables}
+        parts = [(Placed(spec, name), item.table, manifests[name]) for name, item in tables.items()]
         assert spec.release is not None
         publish_together(workspace, parts, in_steps=spec.release.in_steps)
         if never_together(workspace.engine, in_steps=False) is not None:
@@ -541,19 +545,23 @@ def _tables(spec: RelationalSpec, counted: Mapping[str, TableOutcome], *, publis
 def _message(done: str, counted: Mapping[str, TableOutcome], spec: RelationalSpec) -> str:
     persons = counted[PERSON]
     asked = ", ".join(map(requirement_label, spec.requirements))
-    tables = "1 table" if len(counted) == 1 else f"{len(counted)} tables"
+    count = sum(not spec.is_list(name) for name in counted)
+    tables = "1 table" if count == 1 else f"{count} tables"
     return f"{done} {tables} of {persons.released:,} persons out of {persons.rows:,}, for {asked}"
 
 
 def _notes(spec: RelationalSpec) -> list[str]:
     """What a passing verdict does not cover."""
     notes = []
-    uncounted = [name for name in spec.below if name not in spec.counted_tables]
+    uncounted = [name for name in spec.below if name not in spec.counted_tables and not spec.is_list(name)]
     if uncounted:
         where = f" of {', '.join(uncounted)}" if spec.counted_tables else ""
         notes.append(
             f"the keys release how many rows{where} each person has; who knows that number may find a person by it"
         )
+    lists = [f"{item.table}.{item.column}" for name, item in spec.items.items() if spec.is_list(name)]
+    if lists:
+        notes.append(f"{', '.join(lists)}: lists release how many items there are, which is not counted")
     kept = [f"{name}.{column}" for name in (PERSON, *spec.below) for column in Placed(spec, name).table.keep]
     if kept:
         notes.append(
@@ -832,17 +840,38 @@ def running_on_released(
     return running(engine, timeout, report, judges=[spec.released(name) for name in (PERSON, *spec.below)])
 
 
+def _stands_as_list(workspace: Workspace, table: ReleasedTable, item: ItemColumn, name: str) -> ReleasedTable:
+    """A column of lists in a released table that was found.
+
+    Raises:
+        SpecError: there is none.
+    """
+    columns, shown = workspace.columns(table.table), ".".join(table.table.parts)
+    problems = unknown_columns(shown, columns, [item.column], "which the spec releases")
+    if problems:
+        raise SpecError(problems)
+    if not is_list(columns[item.column]):
+        why = "which is no list; a text of items is not checked"
+        raise SpecError(f"{shown}: {item.column!r} is {columns[item.column].type}, {why}")
+    return released_list(table, item.column, name)
+
+
 def released_tables(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[str, ReleasedTable], list[str]]:
     """The tables as they stand under the names of the release, and a note on columns that the spec does not name."""
-    found, others = {}, []
+    found: dict[str, ReleasedTable] = {}
+    others: list[str] = []
     for name in (PERSON, *spec.below):
         placed = Placed(spec, name)
         table = spec.released(name)
+        if (item := spec.items.get(name)) is not None and item.is_list:
+            found[name] = _stands_as_list(workspace, found[item.table], item, name)
+            continue
         with explained_if_missing(workspace.engine, table):
             columns = workspace.columns(Relation(table))
         key, refers = released_keys(spec, name)
         labels = list(placed.quasi_identifiers)
-        unlabelled = (*placed.table.replace, *placed.table.keep)
+        lists = (item.column for item in spec.lists_of(name).values())
+        unlabelled = (*placed.table.replace, *placed.table.keep, *lists)
         wanted = [item for item in (key, refers, *labels, *placed.table.sensitive) if item is not None]
         problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
         if problems:

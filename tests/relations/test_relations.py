@@ -547,7 +547,8 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
         ({"items": {"i": {"column": "age", "split": ";"}}}, "the column has another role"),
         ({"person": {"table": "t", "key": "a", "replace": ["c"]}, "items": {"i": {"column": "c", "split": ";"}}},
          "the column has another role"),
-        ({"items": {"i": {"column": "c"}}}, "missing 'split'"),
+        ({"person": {"table": "t", "key": "a", "keep": ["C"]}, "items": {"i": {"column": "c"}}},
+         "the column has another role"),
     ],
 )  # fmt: skip
 def test_specs_that_cannot_be(changed: dict[str, Any], message: str) -> None:

@@ -100,6 +100,8 @@ class Dialect(ABC):
             others than when the view was made: an error says which to set. None where a view is not changed by them.
         of_session: the schemas of temporary tables, which vanish with the session; None where no name is theirs.
         renames_apart: why several tables are not renamed all or none of them, where DDL cannot be rolled back.
+        item: an item of a list, as an expression that makes a row of each; None where there are no lists.
+        listed: a sorted list of texts, empty where all are NULL, as an aggregate.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -128,6 +130,8 @@ class Dialect(ABC):
     key_catalog: ClassVar[str | None] = None
     guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
+    item: ClassVar[str | None] = None
+    listed: ClassVar[str | None] = None
     renames_apart: ClassVar[str] = "it renames one table after the other"
     of_session: ClassVar[re.Pattern[str] | None] = None
 

@@ -50,6 +50,8 @@ class ClickHouse(Dialect):
     # Dividing them into 256 parts takes longer than grouping them does; both must be 0 for it to be left out.
     few_groups = "SETTINGS group_by_two_level_threshold = 0, group_by_two_level_threshold_bytes = 0"
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
+    item = "arrayJoin({})"
+    listed = "arraySort(groupArray({}))"
     renames_apart = "RENAME TABLE and EXCHANGE TABLES of several tables are done one after the other there"
     guard_obstacle = (
         "the settings of a reader's own query reach below a view (apply_deleted_mask = 0 brings back rows that were "

@@ -26,6 +26,8 @@ class DuckDB(Dialect):
     """DuckDB."""
 
     name = "duckdb"
+    item = "UNNEST({})"
+    listed = "COALESCE(LIST({0} ORDER BY {0}) FILTER (WHERE {0} IS NOT NULL), CAST([] AS VARCHAR[]))"
     of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "duckdb"
     numbers_classes = True

@@ -18,6 +18,10 @@ class Postgres(Dialect):
     """PostgreSQL 12 and later."""
 
     name = "postgres"
+    item = "UNNEST({})"
+    listed = (
+        "COALESCE(ARRAY_AGG(CAST({0} AS TEXT) ORDER BY {0}) FILTER (WHERE {0} IS NOT NULL), CAST(ARRAY[] AS TEXT[]))"
+    )
     of_session = re.compile(r"pg_temp(_\d+)?", re.IGNORECASE)
     sqlglot = "postgres"
     longest_name = (63, "bytes")

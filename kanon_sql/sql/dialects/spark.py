@@ -26,6 +26,8 @@ class Spark(Dialect):
     keyed = "SHA2(CONCAT(UNHEX('{outer}'), UNHEX(SHA2(CONCAT(UNHEX('{inner}'), ENCODE({text}, 'UTF-8')), 256))), 256)"
     guard = ("CREATE OR REPLACE VIEW", "AS", "")
     has_rights = False
+    item = "EXPLODE({})"
+    listed = "SORT_ARRAY(COLLECT_LIST({}))"
     renames_apart = "a catalog renames one table at a time, and Delta Lake and Iceberg commit one at a time"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
