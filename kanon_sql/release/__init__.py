@@ -97,7 +97,7 @@ from kanon_sql.release.state import (
 )
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import WrittenTable, remove_leftovers, staged, staged_release
-from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values
+from kanon_sql.release.write_source import Labelled, free_name, labelled_by_person, labelled_with_values
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -138,6 +138,7 @@ __all__ = [
     "file_manifest",
     "file_obstacles",
     "file_of",
+    "free_name",
     "grow",
     "history_of",
     "invariant_release",

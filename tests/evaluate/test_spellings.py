@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.disclosure.risk import Pair, agreement_of
+from kanon_sql.disclosure.risk import Pair, Records, agreement_of
 from kanon_sql.engines import open_workspace
 from kanon_sql.sql import Relation as Place
 from kanon_sql.testing import Subject
@@ -143,10 +143,10 @@ def test_a_kept_column_links_by_what_its_reader_sees(subject: Subject) -> None:
         filled(subject, kind, [one, one, one, other, other], "aaabb")
         with subject.connect() as engine, open_workspace(engine, "amounts") as workspace:
             table = Place(("amounts",))
-            columns = workspace.columns(table)
+            records = Records.of_table(table, workspace.columns(table))
             pair = Pair("q", "v")
-            found, alone = agreement_of(workspace, table, columns, [pair], alone=["q"], labels=["place"], least=3)
-            _, by_label = agreement_of(workspace, table, columns, [], alone=["place"], labels=["q"], least=3)
+            found, alone = agreement_of(workspace, records, [pair], alone=["q"], labels=["place"], least=3)
+            _, by_label = agreement_of(workspace, records, [], alone=["place"], labels=["q"], least=3)
         assert (alone["q"].values, alone["q"].smallest, alone["q"].few_rows) == (2, 2, 2), (kind, one, other)
         assert (by_label["place"].smallest, by_label["place"].few_rows) == (2, 2)
         # Rows with one text always agree in v: 5 of 5 instead of the 3 * 2/4 + 2 * 1/4 = 2 that chance gives.

@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 import kanon_sql
-from kanon_sql.disclosure.risk import Pair, agreement_of
+from kanon_sql.disclosure.risk import Pair, Records, agreement_of
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import DryEngine
 from kanon_sql.engines.workspace import Workspace, open_workspace
@@ -425,7 +425,7 @@ def run_warnings(workspace: Workspace) -> None:
     ):  # fmt: skip
         workspace.fetch("verbs/warnings/suppressed", 2, **shared, **own)
     columns = {name: Column(name, "VARCHAR", "text") for name in ("charge", "zip")}
-    agreement_of(workspace, Relation(VISITS), columns, [Pair("charge", "zip")])
+    agreement_of(workspace, Records.of_table(Relation(VISITS), columns), [Pair("charge", "zip")])
     fractions = [{"value": Sql("kanon_source.charge"), "bound": 10**15}]
     workspace.fetch("frequency/unrounded", 1, source=Relation(VISITS), columns=fractions)
     text = exact_text(Sql('CAST("lookup0".l0 AS VARCHAR)'))

@@ -6,7 +6,7 @@ unit is named, a person (who counts once in every class that holds a row of thei
 
 from __future__ import annotations
 
-from kanon_sql.disclosure.risk.agreement import LARGE, Agreement, GroupsOf, Pair, agreement_of
+from kanon_sql.disclosure.risk.agreement import LARGE, Agreement, GroupsOf, Pair, Records, agreement_of
 from kanon_sql.disclosure.risk.attackers import (
     JournalistRisk,
     Matches,
@@ -44,6 +44,7 @@ __all__ = [
     "KMapEstimate",
     "Matches",
     "Pair",
+    "Records",
     "Risk",
     "RiskFrames",
     "agreement_of",

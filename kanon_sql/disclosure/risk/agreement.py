@@ -8,14 +8,15 @@ of any size, so that a column of many values is not taken for one that determine
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.hierarchies import exact_value, shown_keys
-from kanon_sql.sql import Relation
+from kanon_sql.sql import Relation, Sql
 
-__all__ = ["LARGE", "Agreement", "GroupsOf", "Pair", "agreement_of"]
+__all__ = ["LARGE", "Agreement", "GroupsOf", "Pair", "Records", "agreement_of"]
 
 LARGE = 20
 """A group of fewer records may look uneven by chance, so that it is judged together with the others alone."""
@@ -25,6 +26,34 @@ SURE = 16.0
 
 FEWEST = 8
 """This many records, by which pairs agree more often than by chance, are no coincidence."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records that are compared.
+
+    Attributes:
+        table: it has them.
+        keys: the expressions over ``checked`` that tell the values of a column apart: the values themselves, and then
+            what a reader sees besides of equal ones.
+        unit: what identifies persons; None to count rows.
+        is_weighted: a row of the table is a value of all columns together, with its ``row_count``.
+        suppressed: the classes that are left out; None for none.
+        class_keys: what tells these apart.
+    """
+
+    table: Relation
+    keys: Callable[[str], Sequence[Sql]]
+    unit: Sql | None = None
+    is_weighted: bool = False
+    suppressed: Relation | None = None
+    class_keys: Sequence[Sql] = ()
+
+    @classmethod
+    def of_table(cls, table: Relation, columns: Mapping[str, Column], unit: str | None = None) -> Self:
+        """The rows of a table; ``unit`` is the column that identifies persons, None to count rows."""
+        person = None if unit is None else exact_value(columns[unit], "checked")
+        return cls(table, lambda name: shown_keys([columns[name]], "checked"), person)
 
 
 @dataclass(frozen=True)
@@ -114,11 +143,9 @@ class GroupsOf:
 
 def agreement_of(
     workspace: Workspace,
-    table: Relation,
-    columns: Mapping[str, Column],
+    records: Records,
     pairs: Sequence[Pair],
     *,
-    unit: str | None = None,
     alone: Sequence[str] = (),
     labels: Sequence[str] = (),
     least: int = 2,
@@ -126,20 +153,24 @@ def agreement_of(
     """Pairs of columns, and columns by themselves: one statement, several where there are many.
 
     Args:
-        workspace: where the table is.
-        table: it.
-        columns: its columns by name.
+        workspace: where the records are.
+        records: they.
         pairs: the pairs to look at; at least one, or a column by itself.
-        unit: the column that identifies persons; None to count rows.
         alone: columns to look at by themselves.
         labels: the columns by which classes are made, for these.
         least: fewer persons than this are few.
     """
     used = list(dict.fromkeys([*labels, *alone, *(name for pair in pairs for name in _names(pair))]))
-    varied = [name for name in used if columns[name].varies is not None]
-    places = {name: [f"k{place}"] for place, name in enumerate(used)}
-    for place, name in enumerate(varied, len(used)):
-        places[name].append(f"k{place}")  # what a reader sees besides of equal numbers
+    keys = {name: records.keys(name) for name in used}
+    values = {name: own[:1] for name, own in keys.items()}
+    spellings = {name: own[1:] for name, own in keys.items()}
+    expressions: list[Sql] = []
+    places: dict[str, list[str]] = {name: [] for name in used}
+    for part in (values, spellings):
+        for name in used:
+            for expression in part[name]:
+                places[name].append(f"k{len(expressions)}")
+                expressions.append(expression)
 
     def shown(*names: str) -> list[str]:
         return [key for name in names for key in places[name]]
@@ -152,9 +183,12 @@ def agreement_of(
         answer = workspace.fetch(
             "disclosure/risk/agreement",
             len(chunk) + len(alone),  # these with the first pairs alone
-            table=table,
-            keys=shown_keys([columns[name] for name in used], "checked"),
-            unit=None if unit is None else exact_value(columns[unit], "checked"),
+            table=records.table,
+            keys=expressions,
+            unit=records.unit,
+            weighted=records.is_weighted,
+            suppressed=records.suppressed,
+            class_keys=records.class_keys,
             pairs=[
                 {
                     "kept": shown(pair.kept),

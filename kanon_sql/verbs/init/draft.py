@@ -229,12 +229,12 @@ def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel |
     known = [item.profile.name for item in found if item.role == "quasi_identifier" and item.profile.distinct > 1]
     if not free or not known:
         return list(found)
-    from kanon_sql.disclosure.risk import Pair, agreement_of
+    from kanon_sql.disclosure.risk import Pair, Records, agreement_of
 
     workspace.report("looking for columns that reveal quasi-identifiers", None)
     pairs = [Pair(item.profile.name, name) for item in free for name in known]
     columns = {item.profile.name: item.profile.column for item in found}
-    agreements, _ = agreement_of(workspace, source_relation(), columns, pairs)
+    agreements, _ = agreement_of(workspace, Records.of_table(source_relation(), columns), pairs)
     taken = []
     for item in found:
         own = {pair.value: found.agreement for pair, found in agreements.items() if pair.kept == item.profile.name}

@@ -8,17 +8,17 @@ column of many values is not taken for one that determines something.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kanon_sql.disclosure.risk import LARGE, Agreement, GroupsOf, Pair, agreement_of
+from kanon_sql.disclosure.risk import LARGE, Agreement, GroupsOf, Pair, Records, agreement_of
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import few
 from kanon_sql.models import PrivacyModel
-from kanon_sql.release import Choice, Labelled, labelled_with_values
+from kanon_sql.release import Choice, Labelled, free_name, labelled_with_values
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation
+from kanon_sql.sql import PORTABLE, Relation, Sql
 from kanon_sql.verbs.init import names_a_group
 from kanon_sql.verbs.result import Warned
 
@@ -38,12 +38,41 @@ GROUPED = 0.5
 """How far pairs with a value agree in a label, between chance (0) and always (1), from which the value is a group's."""
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """Columns that are released as they are, and the records to look for them in.
+
+    Attributes:
+        released: the columns.
+        records: the released rows.
+        labels: the quasi-identifiers, as they are released.
+        finer: quasi-identifier that is not released as it is -> what its labels stand for: its values, and its labels
+            one level finer.
+    """
+
+    released: Sequence[str]
+    records: Records
+    labels: Sequence[str]
+    finer: Mapping[str, Sequence[str]]
+
+    @property
+    def pairs(self) -> dict[Pair, str]:
+        """Per column and quasi-identifier: what its labels stand for, among records with its label."""
+        return {
+            Pair(kept, values, (name,) if name in self.labels else ()): name
+            for kept in self.released
+            for name, finer in self.finer.items()
+            for values in finer
+        }
+
+
 def revealing_columns(workspace: Workspace, choice: Choice, rows: Labelled | None = None) -> list[Warned]:
     """Columns that are released as they are and reveal more of a quasi-identifier than its labels, or link rows.
 
-    It reads the source once more, into a scratch table of released rows beside their values, and that table by one
-    statement (several where there are many columns). Only what that finds is asked about once more, within the groups
-    by all labels, which are many.
+    Where frequency sets hold all that is released, each column takes one statement over its own. Otherwise it reads the
+    source once more, into a scratch table of released rows beside their values, and that table by one statement
+    (several where there are many columns). Only what that finds is asked about once more, within the groups by all
+    labels, which are many.
 
     Args:
         workspace: where.
@@ -59,28 +88,43 @@ def revealing_columns(workspace: Workspace, choice: Choice, rows: Labelled | Non
     if not released or not (reveals or links):
         return []
     workspace.report("looking for columns that reveal quasi-identifiers", None)
-    rows = rows or labelled_with_values(workspace, choice)
-    finer = _finer(choice, rows, released)
-    asked = partial(agreement_of, workspace, rows.table, rows.columns, unit=rows.unit)
-    agreements, alone = asked(list(finer), alone=released, labels=rows.labels, least=few(choice.models))
+    if rows is None and _is_counted(choice, released):
+        compared = [_in_set(choice, name) for name in released]
+    else:
+        compared = [_in_rows(choice, rows or labelled_with_values(workspace, choice), released)]
+    found = [_warned_of(workspace, choice, frame, reveals=reveals, links=links) for frame in compared]
+    return [
+        *(item for revealing, _ in found for item in revealing),
+        *(item for _, linking in found for item in linking),
+    ]
+
+
+def _warned_of(
+    workspace: Workspace, choice: Choice, frame: _Compared, *, reveals: bool, links: bool
+) -> tuple[list[Warned], list[Warned]]:
+    """Of the columns of a frame: what they reveal, and which rows they link."""
+    asked, finer, released = partial(agreement_of, workspace, frame.records), frame.pairs, frame.released
+    agreements, alone = asked(list(finer), alone=released, labels=frame.labels, least=few(choice.models))
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, choice.sets.rows - choice.suppressed_rows)
     revealing = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
-    whole = _by_all_labels(revealing, rows.labels)
-    grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in rows.labels]
+    whole = _by_all_labels(revealing, frame.labels)
+    grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in frame.labels]
     further = [*whole.values(), *grouped]
     more, _ = asked(further) if further else ({}, {})
-    warned, found = [], set()
+    revealed_by: list[Warned] = []
+    linked_by: list[Warned] = []
+    found = set()
     for kept in released:
         revealed = _revealed(kept, revealing, whole, agreements, more)
         if revealed:
             found.add(kept)
-            records = "rows" if spec.unit is None else "persons"
-            warned += [_revealing(kept, revealed, alone[kept], records, few(choice.models))] if reveals else []
+            records = "rows" if choice.spec.unit is None else "persons"
+            revealed_by += [_revealing(kept, revealed, alone[kept], records, few(choice.models))] if reveals else []
     for kept in released if links else ():
         joint = max((more[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
-        warned += _links(choice.models, kept, alone[kept], joint, determines=kept in found)
-    return warned
+        linked_by += _links(choice.models, kept, alone[kept], joint, determines=kept in found)
+    return revealed_by, linked_by
 
 
 def revealing_related(workspace: Workspace, rows: RowsWithValues, least: int) -> list[Warned]:
@@ -105,7 +149,7 @@ def revealing_related(workspace: Workspace, rows: RowsWithValues, least: int) ->
     if not released:
         return []
     workspace.report("looking for columns that reveal quasi-identifiers", None)
-    asked = partial(agreement_of, workspace, labelled.table, labelled.columns, unit=labelled.unit)
+    asked = partial(agreement_of, workspace, Records.of_table(labelled.table, labelled.columns, labelled.unit))
     agreements, alone = asked(list(finer), alone=released, labels=labelled.labels, least=least)
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, rows.count)
@@ -145,7 +189,7 @@ def linking_columns(
     if not released or not labels or spec.warnings.kept_links_rows == "allow":
         return []
     workspace.report("looking for columns that link rows", None)
-    asked = partial(agreement_of, workspace, table, columns, unit=unit)
+    asked = partial(agreement_of, workspace, Records.of_table(table, columns, unit))
     _, alone = asked([], alone=released, labels=labels, least=few(models))
     grouped = [Pair(kept, name) for kept in released if _is_of_groups(alone[kept]) for name in labels]
     agreements, _ = asked(grouped) if grouped else ({}, {})
@@ -156,25 +200,60 @@ def linking_columns(
     return warned
 
 
-def _finer(choice: Choice, rows: Labelled, released: Sequence[str]) -> dict[Pair, str]:
-    """Per column and quasi-identifier that is not released as it is: its values among records with its label.
-
-    And its labels one level finer.
-    """
+def _coarse(choice: Choice) -> list[str]:
+    """The quasi-identifiers that are not released as they are."""
     names = list(choice.spec.quasi_identifiers)
-    coarse = [name for place, name in enumerate(names) if choice.node is None or choice.node[place] > 0]
-    return {
-        Pair(kept, values[name], (name,)): name
-        for kept in released
-        for name in coarse
-        for values in (rows.values, rows.finer)
-        if name in values
-    }
+    return [name for place, name in enumerate(names) if choice.node is None or choice.node[place] > 0]
+
+
+def _in_rows(choice: Choice, rows: Labelled, released: Sequence[str]) -> _Compared:
+    """Columns in released rows beside their values."""
+    finer = {name: [values[name] for values in (rows.values, rows.finer) if name in values] for name in _coarse(choice)}
+    return _Compared(released, Records.of_table(rows.table, rows.columns, rows.unit), rows.labels, finer)
+
+
+def _is_counted(choice: Choice, released: Sequence[str]) -> bool:
+    """Whether each column has a frequency set, whose rows are those that are released, as a reader sees them."""
+    return (
+        choice.node is not None
+        and choice.drawn is None
+        and choice.spec.unit is None
+        and all(name in choice.sets.references for name in released)
+        and (choice.vectors is not None or all(choice.columns[name].varies is None for name in released))
+    )
+
+
+def _in_set(choice: Choice, kept: str) -> _Compared:
+    """A column in its frequency set, whose codes tell labels of all levels apart: no value is read."""
+    sets, node = choice.sets, choice.levels
+
+    def code(place: int, level: int) -> list[Sql]:
+        return [Sql(sets.codes.code(place, level, PORTABLE, "checked"))]
+
+    keys = {kept: [Sql("checked.value_code")]}
+    labels, finer = [], {}
+    for lookup, level in zip(sets.lookups, node, strict=True):
+        if level < lookup.height:
+            labels.append(lookup.name)
+            keys[lookup.name] = code(lookup.index, level)
+        below = [0, level - 1] if level > 1 and level - 1 not in lookup.unlabelled else [0]
+        if level:
+            finer[lookup.name] = [free_name(f"kanon_level{own}_{lookup.index}", choice.columns) for own in below]
+            keys |= {name: code(lookup.index, own) for name, own in zip(finer[lookup.name], below, strict=True)}
+    records = Records(
+        sets.values[kept],
+        keys.__getitem__,
+        is_weighted=True,
+        suppressed=choice.suppressed,
+        class_keys=[Sql(key) for key in sets.codes.keys(node, PORTABLE, "checked")],
+    )
+    return _Compared([kept], records, labels, finer)
 
 
 def _by_all_labels(revealing: Iterable[Pair], labels: Sequence[str]) -> dict[Pair, Pair]:
-    """Pairs with the same ones among records that agree in all labels; empty for one label."""
-    return {pair: replace(pair, labels=tuple(labels)) for pair in revealing} if len(labels) > 1 else {}
+    """Pairs with the same ones among records that agree in all labels, where these are more than their own."""
+    whole = {pair: replace(pair, labels=tuple(labels)) for pair in revealing}
+    return {pair: together for pair, together in whole.items() if together != pair}
 
 
 def _revealed(
