@@ -34,12 +34,12 @@ class Records:
 
     Attributes:
         table: it has them.
-        keys: the expressions over ``checked`` that tell the values of a column apart: the values themselves, and then
+        keys: the expressions over ``checked`` that distinguish the values of a column: the values themselves, and then
             what a reader sees besides of equal ones.
         unit: what identifies persons; None to count rows.
         is_weighted: a row of the table is a value of all columns together, with its ``row_count``.
         suppressed: the classes that are left out; None for none.
-        class_keys: what tells these apart.
+        class_keys: the expressions that identify a class there.
     """
 
     table: Relation
@@ -175,7 +175,7 @@ def agreement_of(
     def shown(*names: str) -> list[str]:
         return [key for name in names for key in places[name]]
 
-    found: dict[Pair, Agreement] = {}
+    found = {pair: Agreement(0, 0, 0, 0, 0, 0) for pair in pairs}  # of no records at all
     groups: dict[str, GroupsOf] = {}
     size = workspace.capabilities.nodes_per_statement
     for start in range(0, max(1, len(pairs)), size):
@@ -204,9 +204,9 @@ def agreement_of(
             sure=SURE,
         )
         for number, *figures in answer:
-            records, opened, same, expected, room, variance, narrowed = (float(figure or 0) for figure in figures)
+            total, opened, same, expected, room, variance, narrowed = (float(figure or 0) for figure in figures)
             if int(number) < len(chunk):
-                found[chunk[int(number)]] = Agreement(records, opened, same - expected, room, variance, narrowed)
+                found[chunk[int(number)]] = Agreement(total, opened, same - expected, room, variance, narrowed)
             else:
                 counts = [int(figure or 0) for figure in (figures[0], *figures[2:])]
                 groups[alone[int(number) - len(chunk)]] = GroupsOf(*counts)

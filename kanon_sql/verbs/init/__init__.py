@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from kanon_sql.lazy import imported_from
 from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
-from kanon_sql.verbs.init.draft import Ask, init
 from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
-from kanon_sql.verbs.init.panel import followed, has_enough_values
-from kanon_sql.verbs.init.presets import PRESETS
-from kanon_sql.verbs.init.suggest import Suggestion
-from kanon_sql.verbs.init.tables import init_tables
-from kanon_sql.verbs.init.user_columns import Roles, columns_named, requirements_of
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.init.draft import Ask, init
+    from kanon_sql.verbs.init.panel import followed, has_enough_values
+    from kanon_sql.verbs.init.presets import PRESETS
+    from kanon_sql.verbs.init.suggest import Suggestion
+    from kanon_sql.verbs.init.tables import init_tables
+    from kanon_sql.verbs.init.user_columns import Roles, columns_named, requirements_of
 
 __all__ = [
     "PRESETS",
@@ -28,3 +33,19 @@ __all__ = [
     "requirements_of",
     "seems_an_identifier",
 ]
+
+_HOME = {
+    "PRESETS": "presets",
+    "Ask": "draft",
+    "Roles": "user_columns",
+    "Suggestion": "suggest",
+    "columns_named": "user_columns",
+    "followed": "panel",
+    "has_enough_values": "panel",
+    "init": "draft",
+    "init_tables": "tables",
+    "requirements_of": "user_columns",
+}
+"""What drafts a spec, which is imported when it is first asked for: other verbs take what names of columns mean."""
+
+__getattr__ = imported_from(__name__, _HOME)

@@ -63,12 +63,12 @@ def warnings_of_release(found: Chosen | RecodingResult, choice: Choice, written:
         choice: the same, as it is written.
         written: the release, not yet published.
     """
-    from kanon_sql.verbs.warnings.revealing import revealing_columns
+    warned = [*warnings_of_plan(found), *_of_rows(found, written.table)]
+    if found.spec.sensitive or found.spec.keep:
+        from kanon_sql.verbs.warnings.revealing import revealing_columns
 
-    _spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
-    warned += _of_rows(found, written.table)
-    kept = _of_cuts(found)
-    return [*warned, *revealing_columns(workspace, choice), *_of_persons(found, choice), *kept]
+        warned += revealing_columns(found.workspace, choice)
+    return [*warned, *_of_persons(found, choice), *_of_cuts(found)]
 
 
 def _of_cuts(found: Chosen | RecodingResult) -> list[Warned]:

@@ -224,7 +224,7 @@ def _is_counted(choice: Choice, released: Sequence[str]) -> bool:
 
 
 def _in_set(choice: Choice, kept: str) -> _Compared:
-    """A column in its frequency set, whose codes tell labels of all levels apart: no value is read."""
+    """A column in its frequency set, whose codes identify the labels of all levels: no value is read."""
     sets, node = choice.sets, choice.levels
 
     def code(place: int, level: int) -> list[Sql]:

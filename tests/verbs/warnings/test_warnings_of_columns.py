@@ -20,6 +20,7 @@ import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.report.json import result_schema
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.warnings import revealing
 from tests.conftest import Database
 from tests.servers import subject_of
 from tests.support.strategies import TIMES, examples
@@ -70,8 +71,10 @@ TYPES = {"age": "integer", "zip": "text", "born": "integer", "town": "text", "no
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(5)
 @pytest.mark.slow
-def test_every_engine_finds_the_same_share(subject: Subject, engine: Engine) -> None:
-    rows = people(400, 30)
+@pytest.mark.parametrize("in_sets", [False, True])
+def test_every_engine_finds_the_same_share(subject: Subject, engine: Engine, in_sets: bool) -> None:
+    """In the rows of the source, or in the frequency sets of columns that a requirement looks at."""
+    rows, columns = people(400, 30), ["born", "town", "note"]
     subject.table("people", TYPES, rows)
     try:
         result = kanon_sql.anonymize(
@@ -81,12 +84,16 @@ def test_every_engine_finds_the_same_share(subject: Subject, engine: Engine) -> 
                     "age": {"intervals": [10, 20], "minimum_level": 2, "maximum_level": 2},
                     "zip": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1},
                 },
-                keep=["born", "town", "note"],
-                privacy=k_of(3),
+                **({"sensitive": columns} if in_sets else {"keep": columns}),
+                privacy=[
+                    *k_of(3),
+                    *({"l_diversity": {"attribute": name, "l": 1}} for name in columns if in_sets),
+                ],
                 warnings={**QUIET, "kept_reveals_quasi_identifier": "warn"},
             ),
         )
         assert result.passed, result.message
+        assert result.cost.source_scans == (2 if in_sets else 3)
         found = {item.columns[0]: item for item in result.warnings if item.code == "kept_reveals_quasi_identifier"}
         assert set(found) == {"born", "town"}, "the note is by chance"
         shares = {}
@@ -132,6 +139,47 @@ def test_the_share_follows_its_definition(
     expected = share_of([(age // 4, note, age) for age, note in own])
     found = [item.figures["share"] for item in result.warnings if item.code == "kept_reveals_quasi_identifier"]
     assert found == ([pytest.approx(expected)] if expected >= 0.05 else [])
+
+
+@pytest.mark.parametrize("nulls", ["value", "suppress"])
+def test_a_frequency_set_shows_what_the_source_does(
+    database: Database, monkeypatch: pytest.MonkeyPatch, nulls: str
+) -> None:
+    """One column at a level between others, one withheld, one as it is; classes and rows with NULL are suppressed."""
+    found = set()
+    for seed in range(6):
+        draw = random.Random(seed)
+        rows = []
+        for _ in range(300):
+            age = draw.randrange(40) if draw.random() < 0.95 else None
+            home = draw.choice([None, age, draw.randrange(9)]) if seed % 2 else draw.randrange(200)
+            rows.append((age, str(10 + draw.randrange(20)), draw.choice("FM"), home))
+        database.table("people", {"age": "INTEGER", "zip": "VARCHAR", "sex": "VARCHAR", "household": "INTEGER"}, rows)
+        made = spec(
+            quasi_identifiers={
+                "age": {"intervals": [5, 10], "minimum_level": 2, "maximum_level": 2},
+                "zip": {"prefix": [1], "minimum_level": 2},
+                "sex": {"maximum_level": 0},
+            },
+            sensitive=["household"],
+            privacy=[*k_of(35), {"l_diversity": {"attribute": "household", "l": 2}}],
+            suppression={"max_share": 0.9},
+            nulls=nulls,
+            warnings={**QUIET, "kept_reveals_quasi_identifier": "warn", "kept_links_rows": "warn"},
+        )
+        counted = kanon_sql.anonymize(database.engine, made)
+        with monkeypatch.context() as patch:
+            patch.setattr(revealing, "_is_counted", lambda *_: False)
+            read = kanon_sql.anonymize(database.engine, made)
+        assert counted.passed
+        assert counted.rows["suppressed"] > 0
+        assert read.cost.source_scans == counted.cost.source_scans + 1
+        assert [item.message for item in counted.warnings] == [item.message for item in read.warnings]
+        assert [item.figures for item in counted.warnings] == [
+            pytest.approx(item.figures) for item in read.warnings
+        ]  # fmt: skip
+        found |= {item.code for item in counted.warnings}
+    assert found >= {"kept_reveals_quasi_identifier", "kept_links_rows"}
 
 
 @pytest.mark.parametrize("rows", [80, 4000])
