@@ -8,6 +8,7 @@ from kanon_sql.lazy import imported_from
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
+    from kanon_sql import results
     from kanon_sql.disclosure.invariance import Republication
     from kanon_sql.engines import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
@@ -18,56 +19,39 @@ if TYPE_CHECKING:
     from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
-    from kanon_sql.verbs.audit import AuditResult, audit
-    from kanon_sql.verbs.certify import Certificate, certify
+    from kanon_sql.verbs.audit import audit
+    from kanon_sql.verbs.certify import certify
     from kanon_sql.verbs.check import check
-    from kanon_sql.verbs.cloak import CloakResult, cloak
+    from kanon_sql.verbs.cloak import cloak
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.estimate import estimate
-    from kanon_sql.verbs.evidence import Evidence, evidence
-    from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
+    from kanon_sql.verbs.evidence import evidence
+    from kanon_sql.verbs.hierarchy import hierarchy
     from kanon_sql.verbs.init import init
     from kanon_sql.verbs.ledger import ledger
-    from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
-    from kanon_sql.verbs.perturb import Perturbation, perturb
+    from kanon_sql.verbs.parties import anonymize_parties, plan_parties
+    from kanon_sql.verbs.perturb import perturb
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.refresh import refresh
-    from kanon_sql.verbs.relational import RelationalResult, anonymize_tables, check_tables, plan_tables
-    from kanon_sql.verbs.relational_audit import RelationalAudit, audit_tables
+    from kanon_sql.verbs.relational import anonymize_tables, check_tables, plan_tables
+    from kanon_sql.verbs.relational_audit import audit_tables
     from kanon_sql.verbs.render import render
-    from kanon_sql.verbs.result import AppliedRelease, Check, Plan, RefreshedRelease, Release, Result
     from kanon_sql.verbs.risk import risk
-    from kanon_sql.verbs.tabulate import Tabulation, tabulate
+    from kanon_sql.verbs.tabulate import tabulate
     from kanon_sql.verbs.without_spec import Roles
 
 __all__ = [
-    "AppliedRelease",
-    "AuditResult",
     "Budget",
-    "Certificate",
-    "Check",
-    "CloakResult",
     "CloakSpec",
-    "Evidence",
-    "HierarchyResult",
     "KanonError",
-    "PartiesResult",
     "PerturbSpec",
-    "Perturbation",
-    "Plan",
-    "RefreshedRelease",
-    "RelationalAudit",
-    "RelationalResult",
     "RelationalSpec",
-    "Release",
     "Republication",
     "RequirementNotMet",
-    "Result",
     "Roles",
     "Spec",
     "SpecError",
     "TableSpec",
-    "Tabulation",
     "__version__",
     "altair_chart",
     "anonymize",
@@ -96,38 +80,25 @@ __all__ = [
     "plan_tables",
     "refresh",
     "render",
+    "results",
     "risk",
     "tabulate",
 ]
 
 _HOME = {
-    "AppliedRelease": "verbs.result",
-    "AuditResult": "verbs.audit",
     "Budget": "evaluate.budget",
-    "Certificate": "verbs.certify",
-    "Check": "verbs.result",
-    "CloakResult": "verbs.cloak",
     "CloakSpec": "spec",
-    "Evidence": "verbs.evidence",
-    "HierarchyResult": "verbs.hierarchy.result",
     "KanonError": "errors",
-    "PartiesResult": "verbs.parties",
     "PerturbSpec": "spec",
-    "Perturbation": "verbs.perturb",
-    "Plan": "verbs.result",
-    "RefreshedRelease": "verbs.result",
-    "Release": "verbs.result",
-    **dict.fromkeys(("RelationalAudit", "audit_tables"), "verbs.relational_audit"),
-    **dict.fromkeys(("RelationalResult", "anonymize_tables", "check_tables", "plan_tables"), "verbs.relational"),
+    "audit_tables": "verbs.relational_audit",
+    **dict.fromkeys(("anonymize_tables", "check_tables", "plan_tables"), "verbs.relational"),
     "RelationalSpec": "spec",
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",
-    "Result": "verbs.result",
     "Roles": "verbs.without_spec",
     "Spec": "spec",
     "SpecError": "errors",
     "TableSpec": "spec",
-    "Tabulation": "verbs.tabulate",
     "altair_chart": "report.charts",
     "anonymize": "verbs.anonymize",
     "anonymize_parties": "verbs.parties",
@@ -152,6 +123,7 @@ _HOME = {
     "plan_parties": "verbs.parties",
     "refresh": "verbs.refresh",
     "render": "verbs.render",
+    "results": "results",
     "risk": "verbs.risk",
     "spec_yaml": "report.html",
     "tabulate": "verbs.tabulate",

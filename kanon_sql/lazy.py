@@ -14,12 +14,14 @@ def imported_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any
 
     Args:
         package: its name.
-        homes: for each name that it hands out late, the module below the package that has it, as ``"privacy.risk"``.
+        homes: for each name that it hands out late, the module below the package that has it, as ``"privacy.risk"``; a
+            module has its own name there.
     """
 
     def found(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        module = import_module(f"{package}.{homes[name]}")
+        return module if homes[name] == name else getattr(module, name)
 
     return found

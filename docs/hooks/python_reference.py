@@ -8,6 +8,7 @@ from typing import Any
 
 import kanon_sql
 import kanon_sql.errors
+import kanon_sql.results
 import kanon_sql.testing
 from kanon_sql.errors import KanonError
 
@@ -29,7 +30,7 @@ SECTIONS = {
         "Perturbation", "PartiesResult", "RelationalResult", "RelationalAudit",
     ],
 }  # fmt: skip
-"""Heading -> names of :mod:`kanon_sql`."""
+"""Heading -> names of :mod:`kanon_sql`; results are those of :mod:`kanon_sql.results`."""
 
 MEMBERS = {
     "Spec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
@@ -66,6 +67,7 @@ def markdown() -> str:
     if missing := public.keys() - listed:
         raise ValueError(f"no section of the reference has {', '.join(sorted(missing))}")
     sections = {title: [f"kanon_sql.{name}" for name in names] for title, names in SECTIONS.items()}
+    sections["Results"] = [f"kanon_sql.results.{name}" for name in SECTIONS["Results"]]
     sections["Results"] += [f"{_home(name)}.{name}" for name in PARTS]
     sections["Errors"] = [f"kanon_sql.errors.{name}" for name in sorted(errors(), key=_rank)]
     sections["Testing an engine"] = [f"kanon_sql.testing.{name}" for name in kanon_sql.testing.__all__]
@@ -77,7 +79,7 @@ def _block(name: str) -> str:
     options: dict[str, Any] = {}
     if short in MEMBERS:
         options |= {"members": MEMBERS[short] or False, "inherited_members": bool(MEMBERS[short])}
-    if home not in ("kanon_sql", "kanon_sql.errors", "kanon_sql.testing"):
+    if home not in ("kanon_sql", "kanon_sql.results", "kanon_sql.errors", "kanon_sql.testing"):
         options["show_root_full_path"] = False  # nobody imports it
     listed = "".join(f"\n      {key}: {json.dumps(value)}" for key, value in options.items())
     return f"::: {name}" + (f"\n    options:{listed}" if listed else "")
@@ -85,7 +87,8 @@ def _block(name: str) -> str:
 
 def objects() -> dict[str, Any]:
     """Every public function and class by its name."""
-    return {name: getattr(kanon_sql, name) for name in kanon_sql.__all__ if name != "__version__"}
+    functions = {name: getattr(kanon_sql, name) for name in kanon_sql.__all__ if name not in ("__version__", "results")}
+    return functions | {name: getattr(kanon_sql.results, name) for name in kanon_sql.results.__all__}
 
 
 def errors() -> list[str]:

@@ -30,7 +30,7 @@ class Warned(BaseModel):
 
 
 class Run(BaseModel):
-    """A result as :meth:`kanon_sql.Result.to_dict` gives it; other keys are in ``model_extra``.
+    """A result as :meth:`kanon_sql.results.Result.to_dict` gives it; other keys are in ``model_extra``.
 
     Attributes:
         verb: what was asked.

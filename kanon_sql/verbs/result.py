@@ -395,7 +395,7 @@ class Result(Charted, VerdictResult):
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
-        >>> isinstance(kanon_sql.plan(db, spec), kanon_sql.Result)
+        >>> isinstance(kanon_sql.plan(db, spec), kanon_sql.results.Result)
         True
         >>> kanon_sql.check(db, spec, "visits").raise_for_failure()
         Traceback (most recent call last):

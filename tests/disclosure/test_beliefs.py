@@ -132,7 +132,7 @@ def spec_of(asked: Mapping[str, Any], **more: Any) -> Spec:
     )  # fmt: skip
 
 
-def check(database: Database, asked: Mapping[str, Any], **more: Any) -> kanon_sql.Check:
+def check(database: Database, asked: Mapping[str, Any], **more: Any) -> kanon_sql.results.Check:
     return kanon_sql.check(database.engine, spec_of(asked, **more))
 
 
@@ -299,7 +299,7 @@ def test_a_pass_that_says_nothing_is_noted(database: Database) -> None:
     assert not any("passing says nothing" in note for note in check_don(database).notes)
 
 
-def check_don(database: Database) -> kanon_sql.Check:
+def check_don(database: Database) -> kanon_sql.results.Check:
     dons(database)
     return check(database, {"background": "background", "weight": "w", "theta": 0.5})
 

@@ -73,7 +73,7 @@ def load(database: Database, name: str, rows: Rows) -> None:
     database.table(name, columns, [[row[column] or None for column in columns] for row in rows])
 
 
-def compared(database: Database, m: int, **more: Any) -> kanon_sql.Check:
+def compared(database: Database, m: int, **more: Any) -> kanon_sql.results.Check:
     spec = kanon_sql.Spec.from_dict(
         {
             "version": 1, "source": "nowhere", "identifiers": ["name"], "sensitive": ["disease"],

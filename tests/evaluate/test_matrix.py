@@ -446,7 +446,7 @@ def test_the_text_has_a_column_per_outlier_or_says_where_it_is(database: Databas
     assert "Distance vectors" not in printed(kanon_sql.plan(database.engine, empty, matrix=True))
 
 
-def printed(result: kanon_sql.Plan) -> str:
+def printed(result: kanon_sql.results.Plan) -> str:
     console = Console(width=100, file=io.StringIO())
     console.print(result_text(result))
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]

@@ -201,7 +201,7 @@ def test_suppression_may_make_it_possible(database: Database) -> None:
     database.table("people", ["q", "s"], rows)
     asked = {"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}}
 
-    def planned(limit: int) -> kanon_sql.Plan:
+    def planned(limit: int) -> kanon_sql.results.Plan:
         spec = spec_of(asked, unit=None, quasi_identifiers={"q": None}, suppression=suppressing(limit))
         return kanon_sql.plan(database.engine, spec)
 

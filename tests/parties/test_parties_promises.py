@@ -407,7 +407,7 @@ def test_heuristics_go_the_way_that_they_go_over_one_table(engines: list[Engine]
     pooled = kanon_sql.connect(site_of([*NORTH, *SOUTH]))
     asked = spec(search={"algorithm": algorithm, "metric": "precision"})
     result, expected = kanon_sql.plan_parties(engines, asked), kanon_sql.plan(pooled, asked, compare_recoding=None)
-    assert isinstance(expected, kanon_sql.Plan)
+    assert isinstance(expected, kanon_sql.results.Plan)
     assert expected.node is not None
     assert result.node == expected.node
     assert not result.search["proven"]

@@ -91,7 +91,7 @@ def test_a_release_holds_no_person_and_no_position(database: Database) -> None:
 # --- What stands ---------------------------------------------------------------------------
 
 
-def checked(database: Database, **changes: Any) -> kanon_sql.CloakResult:
+def checked(database: Database, **changes: Any) -> kanon_sql.results.CloakResult:
     """The table ``cloaked`` beside what ``rows`` gives now; nothing is written."""
     before = {name: Counter(database.rows(name)) for name in database.tables()}
     spec: dict[str, Any] = {

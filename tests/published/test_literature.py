@@ -44,7 +44,7 @@ def spec_of(
     )
 
 
-def minimal_of(result: kanon_sql.Plan) -> set[tuple[int, ...]]:
+def minimal_of(result: kanon_sql.results.Plan) -> set[tuple[int, ...]]:
     return {tuple(node) for node in result.to_dict(all_minimal=True)["search"]["minimal"]}
 
 

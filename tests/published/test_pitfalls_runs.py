@@ -153,7 +153,7 @@ def test_pitfall_24_nothing_that_is_kept_or_said_holds_a_rare_value(database: Da
     database.table("people", ["q", "s"], [(secret, f"{secret} ill"), *[("common", "flu")] * 6])
     spec = spec_of(["q"], [k(2), l(3)], sensitive=["s"], suppression={"max_rows": 1})
     checked = kanon_sql.check(database.engine, spec, "people")
-    said: list[kanon_sql.Result] = [checked]
+    said: list[kanon_sql.results.Result] = [checked]
     said.append(kanon_sql.plan(database.engine, spec))
     said.append(kanon_sql.anonymize(database.engine, spec))
     loose = spec_of(["q"], [k(2)], sensitive=["s"], suppression={"max_rows": 1})

@@ -42,7 +42,7 @@ def visits(database: Database) -> Database:
     return database
 
 
-def cells_of(result: kanon_sql.Release) -> dict[str, int]:
+def cells_of(result: kanon_sql.results.Release) -> dict[str, int]:
     """How many cells of each column are suppressed."""
     assert result.recoding is not None
     return {name: item["cells"] for name, item in result.recoding["suppressed_cells"].items()}

@@ -55,7 +55,7 @@ def visits(database: Database) -> Database:
 
 def applied(
     database: Database, values: str, used: kanon_sql.Spec | None = None, **options: Any
-) -> kanon_sql.AppliedRelease:
+) -> kanon_sql.results.AppliedRelease:
     """Apply the recoding to other rows, released as ``new_release``."""
     database.table("new", ["place"], [(value,) for value in values])
     given = {"source": "new", "release": "new_release", **options}

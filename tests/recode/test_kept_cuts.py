@@ -83,7 +83,7 @@ def assert_same_classes(found: dict[Any, list[int]], wanted: list[list[int]]) ->
 
 def learned_from(
     database: Database, asked: kanon_sql.Spec, types: dict[str, str], rows: list[list[Any]]
-) -> tuple[kanon_sql.Release, kanon_sql.AppliedRelease | None]:
+) -> tuple[kanon_sql.results.Release, kanon_sql.results.AppliedRelease | None]:
     """Learn from the table that is there, and apply what was learned to other rows."""
     for name in ("others", "others_release", "learned", "people_release", "kanon_sql_manifest", "kanon_sql_scratch"):
         database.connection.execute(f"DROP TABLE IF EXISTS {name}")

@@ -65,7 +65,7 @@ def released(database: Database, problem: RandomProblem) -> list[dict[str, Any]]
     return [dict(zip(names, line, strict=True)) for line in database.rows("people_release")]
 
 
-def loss_of(database: Database, problem: RandomProblem, result: kanon_sql.Release) -> float:
+def loss_of(database: Database, problem: RandomProblem, result: kanon_sql.results.Release) -> float:
     """The mean loss of what was released, by the oracle; a recoding must have said the same."""
     losses = mean_losses(problem, released(database, problem), result.node)
     if result.recoding is not None:

@@ -96,7 +96,7 @@ FURTHER: list[list[Any]] = [
 ]
 
 
-def published(database: Database, problem: MondrianProblem, **changes: Any) -> kanon_sql.Release:
+def published(database: Database, problem: MondrianProblem, **changes: Any) -> kanon_sql.results.Release:
     """Publish a problem."""
     for name in ("people_release", "kanon_sql_manifest", "kanon_sql_scratch"):
         database.connection.execute(f"DROP TABLE IF EXISTS {name}")

@@ -27,7 +27,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def without_costs(result: kanon_sql.Plan) -> dict[str, Any]:
+def without_costs(result: kanon_sql.results.Plan) -> dict[str, Any]:
     return {**result.to_dict(), "cost": None, "other_recoding": None, "notes": None}
 
 

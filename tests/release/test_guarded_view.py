@@ -121,7 +121,7 @@ def shown(
     )
 
 
-def node_of(result: kanon_sql.Release) -> dict[str, int]:
+def node_of(result: kanon_sql.results.Release) -> dict[str, int]:
     assert result.node is not None
     return dict(result.node)
 
@@ -130,7 +130,7 @@ def spec_of(**changes: Any) -> Spec:
     return Spec.from_dict({**SPEC, **changes})
 
 
-def publish(engine: Engine, **changes: Any) -> kanon_sql.Release:
+def publish(engine: Engine, **changes: Any) -> kanon_sql.results.Release:
     return kanon_sql.anonymize(engine, spec_of(**changes)).raise_for_failure()
 
 
@@ -220,7 +220,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 @contextmanager
 def published_on(
     subject: Subject, rows: Sequence[tuple[Any, ...]], **changes: Any
-) -> Iterator[tuple[Engine, kanon_sql.Release]]:
+) -> Iterator[tuple[Engine, kanon_sql.results.Release]]:
     subject.drop("shown", "VIEW")
     subject.table("people", COLUMNS, rows)
     with subject.connect() as engine:

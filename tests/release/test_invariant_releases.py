@@ -68,7 +68,7 @@ SECOND = {
 CLASSES = [["Bob", "Alice"], ["Andy", "David"], ["Gary", "Helen"], ["Jane", "Ken", "Linda"], ["Paul", "Steve"]]
 
 
-def of_the_paper(database: Database, **more: Any) -> kanon_sql.Release:
+def of_the_paper(database: Database, **more: Any) -> kanon_sql.results.Release:
     """The second release, after a history that holds the paper's first one."""
     columns = {"name": "VARCHAR", "age": "INTEGER", "zip": "INTEGER", "disease": "VARCHAR"}
     for name, table in (("first", FIRST), ("second", SECOND)):
@@ -123,7 +123,7 @@ def test_the_papers_second_release(database: Database) -> None:
     what_is_said_of_it(database, result)
 
 
-def what_is_said_of_it(database: Database, result: kanon_sql.Release) -> None:
+def what_is_said_of_it(database: Database, result: kanon_sql.results.Release) -> None:
     jsonschema.Draft202012Validator(result_schema()).validate(result.to_dict())
     assert result.message == (
         "published 11 rows and 2 counterfeits in 6 classes, verified for 2-invariance of disease since history; every "

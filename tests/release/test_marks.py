@@ -38,7 +38,7 @@ def subject(server: Subject) -> Subject:
     return server
 
 
-def publish(subject: Subject, release: str = "released", **changes: Any) -> kanon_sql.Release:
+def publish(subject: Subject, release: str = "released", **changes: Any) -> kanon_sql.results.Release:
     spec = {"version": 1, "source": "people", "release": release, "quasi_identifiers": {"q": None}}
     with subject.connect() as engine:
         return kanon_sql.anonymize(

@@ -177,7 +177,7 @@ class Clinic:
         assert self.seen() == growing.versions[-1]
 
     def hold(
-        self, result: kanon_sql.RefreshedRelease, new: list[Row], leaving: list[int], before: tuple[int, ...]
+        self, result: kanon_sql.results.RefreshedRelease, new: list[Row], leaving: list[int], before: tuple[int, ...]
     ) -> None:
         growing, facts, seen = self.growing, result.refresh, self.seen()
         assert growing is not None

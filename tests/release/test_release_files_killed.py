@@ -230,7 +230,7 @@ def test_runs_into_one_directory_wait_for_each_other(cwd: Path) -> None:
     with release_file._alone_in(cwd), kanon_sql.connect() as db, pytest.raises(QueryTimeout):
         kanon_sql.anonymize(db, spec_of(), timeout=1.5)
     assert left() == set()
-    done: list[kanon_sql.Release] = []
+    done: list[kanon_sql.results.Release] = []
     threads = [threading.Thread(target=lambda: done.append(publish())) for _ in range(3)]
     for thread in threads:
         thread.start()

@@ -24,7 +24,7 @@ from tests.support.command_line import make_clinic, refused, run
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> kanon_sql.Plan:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> kanon_sql.results.Plan:
     directory = tmp_path_factory.mktemp("charts")
     make_clinic(directory / "clinic.duckdb")
     spec = kanon_sql.Spec.parse(CLOSE + "utility: {classify: diagnosis}\n", "spec.yml")
@@ -37,7 +37,7 @@ def values(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.Plan) -> None:
+def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.results.Plan) -> None:
     charts, pictures = charts_of(planned), pictures_of(read_run(planned.to_dict(), "here"))
     assert set(charts) == set(pictures)
     details = planned.details
@@ -63,7 +63,7 @@ def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.Plan)
 
 
 @pytest.mark.slow
-def test_a_large_lattice_is_a_chart_by_height(planned: kanon_sql.Plan) -> None:
+def test_a_large_lattice_is_a_chart_by_height(planned: kanon_sql.results.Plan) -> None:
     data = planned.to_dict()
     data["details"]["lattice"]["nodes"] = None
     found = values(charts_of_run(read_run(data, "here"))["lattice"])
@@ -77,7 +77,7 @@ def test_a_large_lattice_is_a_chart_by_height(planned: kanon_sql.Plan) -> None:
 
 
 @pytest.mark.slow
-def test_altair_takes_them_and_draws_them(planned: kanon_sql.Plan) -> None:
+def test_altair_takes_them_and_draws_them(planned: kanon_sql.results.Plan) -> None:
     altair, convert = pytest.importorskip("altair"), pytest.importorskip("vl_convert")
     for name in charts_of(planned):
         chart = planned.chart(name)
@@ -111,12 +111,12 @@ def test_charts_of_a_comparison(database: Database) -> None:
         one.chart("frontier")
 
 
-def test_an_unknown_name_lists_what_there_is(planned: kanon_sql.Plan) -> None:
+def test_an_unknown_name_lists_what_there_is(planned: kanon_sql.results.Plan) -> None:
     with pytest.raises(SpecError, match=r"chart 'pie': .*there are loss, class-sizes, .*frontier, utility$"):
         planned.chart("pie")
 
 
-def test_without_altair(planned: kanon_sql.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_altair(planned: kanon_sql.results.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(UnsupportedError, match=r'pip install ".\[charts\]"'):
         planned.chart("loss")
@@ -126,7 +126,7 @@ def test_without_altair(planned: kanon_sql.Plan, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_an_interactive_page_has_its_script_and_its_pictures(planned: kanon_sql.Plan, tmp_path: Path) -> None:
+def test_an_interactive_page_has_its_script_and_its_pictures(planned: kanon_sql.results.Plan, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     still = kanon_sql.html_report(planned)
     page = kanon_sql.html_report(planned, interactive=True)
@@ -146,7 +146,7 @@ def test_an_interactive_page_has_its_script_and_its_pictures(planned: kanon_sql.
 
 
 @pytest.mark.slow
-def test_names_in_an_interactive_page_cannot_end_its_script(planned: kanon_sql.Plan) -> None:
+def test_names_in_an_interactive_page_cannot_end_its_script(planned: kanon_sql.results.Plan) -> None:
     pytest.importorskip("vl_convert")
     data = planned.to_dict()
     data["details"]["attributes"][0]["name"] = "</script><script>alert(1)</script>"
@@ -156,7 +156,7 @@ def test_names_in_an_interactive_page_cannot_end_its_script(planned: kanon_sql.P
 
 
 def test_an_interactive_page_without_its_package(
-    planned: kanon_sql.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planned: kanon_sql.results.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "run.json").write_text(json.dumps(planned.to_dict()))
     monkeypatch.setitem(sys.modules, "vl_convert", None)
@@ -288,7 +288,7 @@ def test_the_example_notebook_in_jupyterlabs_clothes(browser: str, tmp_path: Pat
 @pytest.mark.slow
 def test_an_interactive_page_draws_in_the_browser(
     browser: str,
-    planned: kanon_sql.Plan,
+    planned: kanon_sql.results.Plan,
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("vl_convert")

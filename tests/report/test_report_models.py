@@ -44,7 +44,7 @@ def spec_of(**more: Any) -> kanon_sql.Spec:
     return kanon_sql.Spec.from_dict(given)
 
 
-def details_of(result: kanon_sql.Plan | kanon_sql.Release | kanon_sql.Check) -> Details:
+def details_of(result: kanon_sql.results.Plan | kanon_sql.results.Release | kanon_sql.results.Check) -> Details:
     assert result.details is not None
     return result.details
 

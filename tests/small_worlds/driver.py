@@ -127,7 +127,7 @@ def codes_of(rows: Rows, name: str, table: int) -> set[int]:
     return set(rows.columns[name][rows.world == table].tolist())
 
 
-def _verdict(result: kanon_sql.Result, passed: bool) -> list[str]:
+def _verdict(result: kanon_sql.results.Result, passed: bool) -> list[str]:
     expected = "pass" if passed else "fail"
     return [] if result.verdict == expected else [f"verdict {result.verdict}, expected {expected}"]
 
@@ -203,7 +203,11 @@ def _refused_search(tables: Tables, asked: Asked, table: int, with_null: Flags) 
 
 
 def _chosen(
-    bench: Bench, truth: Answers, place: int, result: kanon_sql.Plan | kanon_sql.Release, population: Rows
+    bench: Bench,
+    truth: Answers,
+    place: int,
+    result: kanon_sql.results.Plan | kanon_sql.results.Release,
+    population: Rows,
 ) -> list[str]:
     """Where the chosen node, its figures or its release are not what they should be."""
     asked, table = truth.lattice.asked, truth.lattice.chosen[place]

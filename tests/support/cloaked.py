@@ -115,7 +115,7 @@ def patterns(draw: Any) -> dict[str, Any]:
     }
 
 
-def cloaked(database: Database, rows: list[tuple[Any, ...]], **changes: Any) -> kanon_sql.CloakResult:
+def cloaked(database: Database, rows: list[tuple[Any, ...]], **changes: Any) -> kanon_sql.results.CloakResult:
     """Rows of (number, who, x, y, seconds); the area is 8 x 8, and cells are 1 x 1 at the finest."""
     database.table("rows", {**COLUMNS, "y": "DOUBLE"}, [(*row, None) for row in rows])
     spec: dict[str, Any] = {

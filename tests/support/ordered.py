@@ -203,7 +203,9 @@ def cases(draw: st.DrawFn, columns: int = 2) -> Case:
 # --- A run, and what must be true of it ---------------------------------------------------------------
 
 
-def anonymized(database: Database, folder: Path, case: Case) -> tuple[kanon_sql.Release, dict[str, dict[Any, int]]]:
+def anonymized(
+    database: Database, folder: Path, case: Case
+) -> tuple[kanon_sql.results.Release, dict[str, dict[Any, int]]]:
     """The result, and per column the number of the interval that the search put each value in."""
     spec = case.load(database, folder)
     partition: dict[str, dict[Any, int]] = {}
@@ -220,7 +222,7 @@ def anonymized(database: Database, folder: Path, case: Case) -> tuple[kanon_sql.
         return kanon_sql.anonymize(database.engine, spec), partition
 
 
-def assert_right(database: Database, folder: Path, case: Case) -> kanon_sql.Release:
+def assert_right(database: Database, folder: Path, case: Case) -> kanon_sql.results.Release:
     """The release of a case has the lowest metric of all, is measured right, and says nothing that it must not."""
     found, partition = anonymized(database, folder, case)
     expected = case.brute_force()
@@ -239,7 +241,7 @@ def assert_right(database: Database, folder: Path, case: Case) -> kanon_sql.Rele
     return found
 
 
-def assert_measured(case: Case, found: kanon_sql.Release, partition: Mapping[str, Mapping[Any, int]]) -> None:
+def assert_measured(case: Case, found: kanon_sql.results.Release, partition: Mapping[str, Mapping[Any, int]]) -> None:
     """All metrics, rows and classes are the oracle's, of a hierarchy whose level 1 is the partition."""
     hierarchies = {}
     for name, domain in case.domains.items():
@@ -261,7 +263,7 @@ def assert_measured(case: Case, found: kanon_sql.Release, partition: Mapping[str
         assert close(found.metrics[name], value), (name, case)
 
 
-def assert_safe(case: Case, found: kanon_sql.Release, rows: Sequence[Mapping[str, Any]]) -> None:
+def assert_safe(case: Case, found: kanon_sql.results.Release, rows: Sequence[Mapping[str, Any]]) -> None:
     """The classes of the written table are large and diverse enough, counted from the source's own cells."""
     members: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -273,7 +275,10 @@ def assert_safe(case: Case, found: kanon_sql.Release, rows: Sequence[Mapping[str
 
 
 def assert_labels(
-    case: Case, found: kanon_sql.Release, rows: Sequence[Mapping[str, Any]], partition: Mapping[str, Mapping[Any, int]]
+    case: Case,
+    found: kanon_sql.results.Release,
+    rows: Sequence[Mapping[str, Any]],
+    partition: Mapping[str, Mapping[Any, int]],
 ) -> None:
     """A label is true of every row under it and of no row under another, and names only what released rows have."""
     assert found.node is not None
@@ -315,7 +320,7 @@ def assert_labels(
         assert_rare_ends_are_told(case, found, rows)
 
 
-def assert_rare_ends_are_told(case: Case, found: kanon_sql.Release, rows: Sequence[Mapping[str, Any]]) -> None:
+def assert_rare_ends_are_told(case: Case, found: kanon_sql.results.Release, rows: Sequence[Mapping[str, Any]]) -> None:
     few = max(2, case.k)
     expected = {}
     for name in found.intervals or {}:
@@ -382,7 +387,7 @@ def as_text(value: Any) -> str | None:
     return f"{value:.1f}" if isinstance(value, Decimal) else str(value)
 
 
-def everything_said(database: Database, result: kanon_sql.Release) -> str:
+def everything_said(database: Database, result: kanon_sql.results.Release) -> str:
     """All that a run leaves behind: the result, the manifest, the statements, and every table but the source."""
     tables = [name for name in database.tables() if name not in ("people",) and not name.startswith("order_")]
     left = {name: [[str(cell) for cell in row] for row in database.rows(name)] for name in tables}

@@ -120,7 +120,7 @@ class Server:
         self.seen.clear()
         self.polls = self.found = 0
 
-    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.Release:
+    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.results.Release:
         with kanon_sql.connect(self.url) as engine:
             return kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(spec or SPEC))
 
@@ -251,5 +251,5 @@ SEQUENCE: dict[str, Any] = {
 KEPT = {"cuts": (CUTS, "learned", "values of the source"), "history": (SEQUENCE, "past", "persons and their values")}
 
 
-def codes(result: kanon_sql.Result) -> list[str]:
+def codes(result: kanon_sql.results.Result) -> list[str]:
     return [item.code for item in result.warnings]

@@ -48,7 +48,9 @@ def classes(database: Database, *counts: Sequence[int] | Mapping[Any, int], kind
     database.table("people", {"q": "VARCHAR", "s": kind}, rows)
 
 
-def checked(database: Database, *privacy: dict[str, Any], table: str = "people", **more: Any) -> kanon_sql.Check:
+def checked(
+    database: Database, *privacy: dict[str, Any], table: str = "people", **more: Any
+) -> kanon_sql.results.Check:
     spec = spec_of(["q"], list(privacy), sensitive=["s"], **more)
     return kanon_sql.check(database.engine, spec, table)
 

@@ -54,7 +54,7 @@ def spec_of(**changes: Any) -> Spec:
     return Spec.from_dict({**SPEC, **changes})
 
 
-def publish(**changes: Any) -> kanon_sql.Release:
+def publish(**changes: Any) -> kanon_sql.results.Release:
     with kanon_sql.connect() as db:
         return kanon_sql.anonymize(db, spec_of(**changes)).raise_for_failure()
 

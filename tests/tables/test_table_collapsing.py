@@ -353,7 +353,7 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
     }  # fmt: skip
     assert kanon_sql.perturb(database.engine, kanon_sql.PerturbSpec.from_dict(edit)).verdict == "perturbed"
 
-    def tabulated_by(source: str, column: str) -> kanon_sql.Tabulation:
+    def tabulated_by(source: str, column: str) -> kanon_sql.results.Tabulation:
         given = {
             "version": 1, "kind": "table", "source": source, "release": f"{source}_by_{column}",
             "dimensions": {"region": None, column: None}, "rules": {"threshold": 3},

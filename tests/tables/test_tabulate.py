@@ -143,7 +143,7 @@ def test_p_percent_is_pq_with_nothing_known_and_weaker_than_a_dominance_rule(sha
 # --- What is published ---------------------------------------------------------------------
 
 
-def published(database: Database, **changes: Any) -> kanon_sql.Tabulation:
+def published(database: Database, **changes: Any) -> kanon_sql.results.Tabulation:
     spec = kanon_sql.TableSpec.from_dict({**BASE, "release": "firms_table", **changes})
     return kanon_sql.tabulate(database.engine, spec)
 

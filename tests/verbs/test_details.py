@@ -134,7 +134,7 @@ ROWS: list[tuple[Any, ...]] = [
 ] + [(99, None, None, "z")]
 
 
-def agree(result: kanon_sql.Plan, rows: Rows, unit: bool) -> None:
+def agree(result: kanon_sql.results.Plan, rows: Rows, unit: bool) -> None:
     details = result.details
     assert details is not None
     source = next(table for table in details.tables if table.name == "source")

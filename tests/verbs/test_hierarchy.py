@@ -78,7 +78,7 @@ def recounted(paths: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
     return [(len(found), min(found.values())) for found in counts]
 
 
-def of(result: kanon_sql.HierarchyResult, name: str) -> AttributeHierarchy:
+def of(result: kanon_sql.results.HierarchyResult, name: str) -> AttributeHierarchy:
     (found,) = [item for item in result.hierarchies if item.name == name]
     return found
 

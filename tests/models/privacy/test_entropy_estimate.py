@@ -41,7 +41,7 @@ def spec_of(l: float = 2, **changes: Any) -> kanon_sql.Spec:  # noqa: E741 - the
     )
 
 
-def reached(database: Database, classes: Sequence[Sequence[int]], **changes: Any) -> list[kanon_sql.Check]:
+def reached(database: Database, classes: Sequence[Sequence[int]], **changes: Any) -> list[kanon_sql.results.Check]:
     """One check per class of so many rows of each value."""
     found = []
     for counts in classes:
@@ -51,7 +51,7 @@ def reached(database: Database, classes: Sequence[Sequence[int]], **changes: Any
     return found
 
 
-def l_of(result: kanon_sql.Result) -> float:
+def l_of(result: kanon_sql.results.Result) -> float:
     (achieved,) = result.achieved.values()
     return float(achieved["l"])
 
@@ -239,12 +239,12 @@ def test_what_arx_asserts(limit: float, l: float) -> None:  # noqa: E741 - the f
     assert best.metrics["entropy"] <= fewest[1] < value < most[1]
 
 
-def levels_of(result: kanon_sql.Plan) -> tuple[int, ...]:
+def levels_of(result: kanon_sql.results.Plan) -> tuple[int, ...]:
     assert result.node is not None
     return tuple(result.node.values())
 
 
-def planned(limit: float, l: float, levels: Sequence[int] | None) -> kanon_sql.Plan:  # noqa: E741
+def planned(limit: float, l: float, levels: Sequence[int] | None) -> kanon_sql.results.Plan:  # noqa: E741
     """The optimum, or what becomes of one node."""
     assert ADULT is not None
     columns: dict[str, dict[str, Any]] = {name: {"file": str(ADULT / f"hierarchy_{name}.csv")} for name in COLUMNS}

@@ -106,12 +106,12 @@ def test_beliefs_are_those_of_a_dirichlet_prior(histogram: dict[str, int], sigma
 # --- Tables as they stand -----------------------------------------------------------------------------------
 
 
-def check(database: Database, *given: Asked, **more: Any) -> kanon_sql.Check:
+def check(database: Database, *given: Asked, **more: Any) -> kanon_sql.results.Check:
     spec = spec_of(["q"], [item.given() for item in given], sensitive=["s"])
     return kanon_sql.check(database.engine, spec, "people", **more)
 
 
-def agrees(result: kanon_sql.Check, asked: Asked, table: Sequence[Histogram], original: Histogram) -> None:
+def agrees(result: kanon_sql.results.Check, asked: Asked, table: Sequence[Histogram], original: Histogram) -> None:
     measures = asked.measures(table, original, suppresses=False)
     (values,) = (item for key, item in result.achieved.items() if key.startswith(asked.name))
     sizes = [sum(histogram.values()) for histogram in table]

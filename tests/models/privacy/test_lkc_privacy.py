@@ -61,7 +61,7 @@ def listed(rows: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
     return [dict(zip(TYPES, row, strict=True)) for row in rows]
 
 
-def told(result: kanon_sql.Check, l: int) -> tuple[Any, ...]:  # noqa: E741
+def told(result: kanon_sql.results.Check, l: int) -> tuple[Any, ...]:  # noqa: E741
     found = result.achieved[f"lkc_privacy(s)[l={l}]"]
     return found["k"], found["c"], found["violating_classes"], found["violating_rows"]
 
@@ -71,7 +71,7 @@ def test_a_table_counted_by_hand(database: Database) -> None:
     """A share of 1/2 in every value of one column; of two columns a share of 1 for the two cooks of 30 alone."""
     database.table("people", TYPES, ROWS)
 
-    def check(*asked: dict[str, Any]) -> kanon_sql.Check:
+    def check(*asked: dict[str, Any]) -> kanon_sql.results.Check:
         return kanon_sql.check(database.engine, spec_of(*asked), "people")
 
     assert told(check(lkc(1, 4, 0.5)), 1) == (4, 0.5, 0, 0)

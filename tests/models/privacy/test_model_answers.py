@@ -50,7 +50,7 @@ def npd(c: float, l: int, **more: Any) -> Requirement:  # noqa: E741
     return of("l_diversity", variant="npd_recursive", c=c, l=l, **more)
 
 
-def check(database: Database, *privacy: Requirement, **more: Any) -> kanon_sql.Check:
+def check(database: Database, *privacy: Requirement, **more: Any) -> kanon_sql.results.Check:
     spec = spec_of(["q"], list(privacy), sensitive=["s"], warnings=QUIET)
     return kanon_sql.check(database.engine, spec, "people", **more)
 

@@ -169,7 +169,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     return found
 
 
-def run(database: Database, spec: kanon_sql.Spec, rows: Sequence[Row]) -> kanon_sql.Release:
+def run(database: Database, spec: kanon_sql.Spec, rows: Sequence[Row]) -> kanon_sql.results.Release:
     database.table("pairs", {"a": "VARCHAR", "b": "VARCHAR"}, [[v if v is None else str(v) for v in r] for r in rows])
     for name in ("ledger", "released", "kanon_sql_manifest"):
         database._connection.execute(f"DROP TABLE IF EXISTS {name}")

@@ -56,11 +56,11 @@ def spec(**changes: Any) -> kanon_sql.Spec:
     )
 
 
-def codes(result: kanon_sql.Result) -> list[str]:
+def codes(result: kanon_sql.results.Result) -> list[str]:
     return [item.code for item in result.warnings]
 
 
-def the(result: kanon_sql.Result, code: str) -> Any:
+def the(result: kanon_sql.results.Result, code: str) -> Any:
     (found,) = (item for item in result.warnings if item.code == code)
     return found
 
