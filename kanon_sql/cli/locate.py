@@ -26,7 +26,7 @@ def located(problems: Iterable[Problem], path: Path) -> list[Problem]:
         return list(problems)
     found = []
     for problem in problems:
-        loc = _part_of(document.data, problem.message)
+        loc = _part_of(document.data, re.sub(r"^source (file|query)\b", r"source.\1:", problem.message))
         place = document.keys.get(loc) or document.values.get(loc)
         if problem.file is None and loc and place is not None:
             problem = Problem(problem.message, str(path), *place)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kanon_sql.errors import ExitCode, HierarchyError, KanonError, SpecError
+from kanon_sql.errors import ExitCode, HierarchyError, KanonError, Problem, SpecError
 from kanon_sql.interrupts import Interrupts, interrupts
 
 if TYPE_CHECKING:
@@ -447,11 +447,12 @@ def _drop_output() -> None:
 
 
 def _message(error: KanonError, spec: Path | None) -> str:
-    if spec is None or not isinstance(error, SpecError | HierarchyError):
+    problems = getattr(error, "problems", None) or [Problem(str(error))]
+    if spec is None or not (isinstance(error, SpecError | HierarchyError) or str(error).startswith("source ")):
         return str(error)
     from kanon_sql.cli.locate import located
 
-    return "\n".join(str(problem) for problem in located(error.problems, spec))
+    return "\n".join(str(problem) for problem in located(problems, spec))
 
 
 def _interrupted(run: Session) -> str:

@@ -14,6 +14,8 @@ from kanon_sql.spec import CSV_DELIMITERS
 
 __all__ = ["csv_fault", "misread"]
 
+_EMPTY = "the file is empty; expected a line with the names of the columns"
+
 _MOST_BYTES = 64 << 20
 """This many bytes of a file are looked at."""
 _MOST_LINES = 100_000
@@ -33,6 +35,8 @@ def csv_fault(path: str) -> str | None:
             content = file.read(_MOST_BYTES)
     except (OSError, EOFError):
         return None
+    if not content:
+        return _EMPTY
     if content.startswith(_UTF16) or _mostly_zero_bytes(content):
         return "its text is UTF-16; write source: {file: ..., csv: {encoding: utf-16}}, or save it as UTF-8"
     if (line := _first_line_not_utf8(content)) is not None:
@@ -41,11 +45,9 @@ def csv_fault(path: str) -> str | None:
             "{file: ..., csv: {encoding: latin-1}}, else save it as UTF-8 (iconv -f CP1252 -t UTF-8 for one of Excel's)"
         )
     both = content.count(b"\r\n")
-    if 0 < both < content.count(b"\n"):
-        return (
-            f"{both:,} of its lines end in CR LF and {content.count(bytes([10])) - both:,} in LF; make them the same "
-            "(dos2unix FILE)"
-        )
+    ends = {"CR LF": both, "LF": content.count(b"\n") - both, "CR": content.count(b"\r") - both}
+    if len(mixed := [f"{count:,} in {end}" for end, count in ends.items() if count]) > 1:
+        return f"its lines end differently, {', '.join(mixed)}; make them the same (dos2unix FILE, or mac2unix FILE)"
     return _uneven(path)
 
 
@@ -59,7 +61,7 @@ def misread(path: str, names: Sequence[str]) -> str | None:
     if not Path(path).is_file():
         return None
     if Path(path).stat().st_size == 0:
-        return "the file is empty; expected a line with the names of the columns"
+        return _EMPTY
     if len(names) == 1:
         return _uneven(path)
     if all(name == f"column{index:0{len(str(len(names) - 1))}}" for index, name in enumerate(names)):

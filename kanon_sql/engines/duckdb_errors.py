@@ -48,7 +48,8 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
         from kanon_sql.engines.csv_faults import csv_fault  # a run whose files are whole does not need it
 
         if (fault := csv_fault(file[0])) is not None:
-            return DatabaseError(f"{name}: the CSV file {file[0]} cannot be read: {fault}")
+            about = name if name.startswith("source file") else f"CSV file {file[0]}"
+            return DatabaseError(f"{about}: {fault}")
     if (line := _CSV_LINE.match(message)) is not None:
         # The last one: what the line itself holds stands before it.
         cast = _CSV_CAST.findall(message)[-1:]
@@ -62,5 +63,6 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
     if kinds & _ABOUT_NAMES and name != "load":
         text = re.split(r"\n\s*\n?LINE ", message)[0]
         text = re.sub(r"'(?:[^']|'')*'", "'?'", text) if "Binder" in kinds else text
-        return DatabaseError(f"{name}: {text.strip()}")
+        where = "; a path in a query is relative to the working directory, and that of {file: ...} to the spec"
+        return DatabaseError(f"{name}: {text.strip()}{where if name == 'source query' and 'IO' in kinds else ''}")
     return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")

@@ -95,6 +95,7 @@ class SessionEngine(ABC):
         self._deadline = Deadline(None)
         self.progress = StageReporter()
         self._looked_at = ReadInspector(self)
+        self._sources: dict[str, str] = {}  # FROM form of a user's query or file -> what errors call it
         self._removed: list[str] = []
         self._left: list[str] = []
         self._looked_into: set[tuple[str, ...]] = set()
@@ -266,7 +267,7 @@ class SessionEngine(ABC):
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
-        with self._guard("columns"):
+        with self._guard("columns", self._sources.get(relation)):
             found = self._describe(relation)
         self._looked_at.look(relation)
         self._looked_at.columns(relation, found)
@@ -417,10 +418,14 @@ class SessionEngine(ABC):
             text = single_query(query, self.dialect.sqlglot)
             self._refuse_effects(text)
             self._looked_at.query(text)
-            return f"(\n{text}\n)"
+            form = f"(\n{text}\n)"
+            self._sources[form] = "source query"
+            return form
         if file is None:
             raise SpecError("source: expected a table, a query or a file, got none of them")
-        return self._file(file, csv)
+        form = self._file(file, csv)
+        self._sources[form] = f"source file {file}"
+        return form
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -510,7 +515,7 @@ class SessionEngine(ABC):
         return sql
 
     @contextmanager
-    def _guard(self, name: str) -> Iterator[None]:
+    def _guard(self, name: str, shown: str | None = None) -> Iterator[None]:
         left = self._deadline.remaining()
         expired = False
 
@@ -526,7 +531,7 @@ class SessionEngine(ABC):
             with self.meter.timed(name):
                 yield
         except Exception as error:
-            ours = self._error(error, name)
+            ours = self._error(error, shown or name)
             if expired:
                 raise self._deadline.error() from None
             if ours is None:

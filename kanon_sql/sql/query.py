@@ -43,14 +43,22 @@ def _single(query: str, dialect: DialectType) -> str:
         if ends and ends[0] + len(ends) == len(tokens):
             query = query[: tokens[ends[0]].start]
         trees = parsed(query, dialect)
-    except SqlglotError:
+    except SqlglotError as error:
         shown = "DuckDB" if dialect == "duckdb" else dialect
         raise SpecError(
-            f"source query: it does not parse as {shown} SQL; try it in the database, and give it here as it runs there"
+            f"source query: it does not parse as {shown} SQL{_place(error)}; try it in the database, and give it here "
+            "as it runs there"
         ) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise SpecError("source query: expected exactly one SELECT statement; put the rest into a view")
     return query.strip()
+
+
+def _place(error: SqlglotError) -> str:
+    """Where in the query the parser stopped, if it says so; without its text, which may hold values."""
+    first = (getattr(error, "errors", None) or [{}])[0]
+    line, column = first.get("line"), first.get("col")
+    return "" if line is None or column is None else f", near line {line}, column {column} of the query"
 
 
 def called_names(query: str, dialect: DialectType) -> frozenset[str]:
