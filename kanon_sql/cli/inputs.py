@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -308,7 +309,9 @@ def spec_from_options(run: Session, given: str) -> Spec:
     return load_spec(path)
 
 
-def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[str, Any]) -> tuple[Spec, str]:
+def drafted(
+    run: Session, engine: Engine, verb: str, table: str, roles: Mapping[str, Any], release_file: str | None = None
+) -> tuple[Spec, str]:
     """The spec that ``init`` drafts for a table, and its text.
 
     Args:
@@ -317,6 +320,7 @@ def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[
         verb: the one that needs it, for messages.
         table: its name, or a file.
         roles: of its columns, of :func:`roles_from_options`.
+        release_file: the file that is released in the place of a table.
 
     Raises:
         SpecError: there is no such table or column.
@@ -330,6 +334,9 @@ def drafted(run: Session, engine: Engine, verb: str, table: str, roles: Mapping[
             "write the spec with kanon-sql init, and give it here"
         )
     text = init(engine, table, **roles, timeout=run.timeout, report=run.report)
+    if release_file is not None:
+        file = json.dumps(release_file, ensure_ascii=False)  # a text in quotes is the same in YAML
+        text = re.sub(r"(?m)^release: .*$", lambda _: f"release: {{file: {file}}}", text, count=1)
     return Spec.parse(text), text
 
 

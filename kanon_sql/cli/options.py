@@ -48,6 +48,7 @@ __all__ = [
     "Split",
     "SplitOption",
     "T",
+    "TableFormat",
     "Verbose",
     "format_option",
     "items",
@@ -131,6 +132,14 @@ class CheckFormat(StrEnum):
     junit = "junit"
     github = "github"
     markdown = "markdown"
+
+
+class TableFormat(StrEnum):
+    """How ``publish table`` writes its cells: for people, programs and spreadsheets."""
+
+    text = "text"
+    json = "json"
+    csv = "csv"
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -421,7 +430,7 @@ def format_option(formats: type[StrEnum], product: str | None) -> Any:
     ]
 
 
-LAST = {".json": "json", ".md": "markdown", ".xml": "junit"}
+LAST = {".json": "json", ".md": "markdown", ".xml": "junit", ".csv": "csv"}
 """How a file's name ends -> the format that ``--output`` writes it in, where ``--format`` is not given."""
 
 

@@ -108,7 +108,8 @@ def output_of(asked: SharedOptions) -> tuple[str, Path | None, bool]:
                 f"--output {path}: this command writes no HTML report; give another name, such as result.txt"
             )
         return form, path, True
-    if ending in (".parquet", ".csv") and asked.product == "result":
+    formats = [str(item) for item in asked.formats or ()]
+    if ending in (".parquet", ".csv") and asked.product == "result" and ending[1:] not in formats:
         raise SpecError(
             f"--output {path}: --output is for the result; set the file of the release in the spec: release: {{file: "
             f"{path.name}}}"
@@ -116,7 +117,7 @@ def output_of(asked: SharedOptions) -> tuple[str, Path | None, bool]:
     source = asked.context.get_parameter_source("output_format")
     named = options.LAST.get(ending)
     on_the_line = source is not None and source.name == "COMMANDLINE"
-    if asked.formats is not None and not on_the_line and named in [str(item) for item in asked.formats]:
+    if not on_the_line and named in formats:
         form = str(named)
     return form, path, False
 

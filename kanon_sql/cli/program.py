@@ -95,6 +95,11 @@ class Verbs(TyperGroup):
 _OPTION = re.compile(r"^use (--[a-z-]+)")
 """The option of the same verb that takes the place of one that has moved."""
 
+_A_DATABASE = re.compile(r"\.(?:duckdb|db|sqlite)$|^\w+(?:\+\w+)?://")
+
+_USAGE_ERROR: Any = typer.BadParameter.__base__
+"""What the Click that Typer brings raises for a wrong command line."""
+
 
 class Verb(TyperCommand):
     """A verb: its own options before those that all share, and the error for an option that has moved."""
@@ -112,7 +117,14 @@ class Verb(TyperCommand):
                 instead = moved_option(ctx.command_path.partition(" ")[2], option)
                 if instead is not None and own.issuperset(_OPTION.findall(instead)[:1]):
                     ctx.fail(f"{option} has moved; {instead}")
-        return super().parse_args(ctx, args)
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except _USAGE_ERROR as error:
+            takes_database = "--database" in own and any(map(_A_DATABASE.search, given))
+            if "unexpected extra argument" not in str(error) or not takes_database:
+                raise
+            raise _USAGE_ERROR("one argument too many; a database goes after -d: -d clinic.duckdb", ctx) from None
 
 
 def _write_options(command: Any, ctx: Any, formatter: Any) -> None:

@@ -223,6 +223,9 @@ def _relational(
     except DBAPIError as error:
         message = str(error.orig).lower()
         reason = next((words for words in _REASONS if words in message), type(error.orig).__name__)
+        if reason == "does not exist":
+            missing = next((what for what in ("role", "database") if f'{what} "' in message), "database or user")
+            reason = f"the {missing} {reason}"
         if engine.dialect.name == "sqlite":
             what = "check that the directory exists, and that the file is a database which you may open"
         else:

@@ -265,8 +265,8 @@ class SparkEngine(SessionEngine):
             yield meter
 
     @contextmanager
-    def _guard(self, name: str) -> Iterator[None]:
-        with super()._guard(name), self._settings():
+    def _guard(self, name: str, shown: str | None = None) -> Iterator[None]:
+        with super()._guard(name, shown), self._settings():
             yield
 
     @contextmanager

@@ -36,7 +36,7 @@ def out_of_reach(given: Prepared) -> str | None:
     protected = sets.rows if sets.persons is None else sets.persons
     largest_k = max((model.least_size for model in given.models if model.least_size is not None), default=1)
     if protected < largest_k:
-        what = "persons" if by_person else "rows"
+        what = ("person" if by_person else "row") + ("" if protected == 1 else "s")
         return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
     nulls = too_many_nulls(given)
     if nulls is not None:

@@ -37,6 +37,7 @@ from kanon_sql.release.file import (
     leftover_files,
     publish_file,
     snapshot,
+    snapshot_as_source,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded_view import view_obstacles
@@ -186,6 +187,7 @@ __all__ = [
     "sampling_for",
     "score_for",
     "snapshot",
+    "snapshot_as_source",
     "spend",
     "staged",
     "staged_release",

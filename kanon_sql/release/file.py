@@ -28,7 +28,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ from typing import Any
 from kanon_sql.engines import Engine, Workspace, csv_fault, open_workspace, private_file
 from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
 from kanon_sql.release.write_source import free_name
-from kanon_sql.spec import CSV_DELIMITERS, Spec
+from kanon_sql.spec import CSV_DELIMITERS, CsvFormat, Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
 
 __all__ = [
@@ -322,7 +322,9 @@ def _alone_in(directory: Path, *, waits: bool = True) -> Iterator[bool]:
 
 
 @contextmanager
-def snapshot(engine: Engine, path: Path, types: Mapping[str, str], delimiter: str = ",") -> Iterator[Relation]:
+def snapshot(
+    engine: Engine, path: Path, types: Mapping[str, str], delimiter: str = ",", *, name: str = "file"
+) -> Iterator[Relation]:
     """What a file holds now, as a table of the session in the order of its rows; dropped at the end.
 
     Args:
@@ -330,9 +332,37 @@ def snapshot(engine: Engine, path: Path, types: Mapping[str, str], delimiter: st
         path: the file.
         types: the columns of a CSV file, and what they are; see :func:`columns_in`.
         delimiter: what stands between its cells; a released file has commas.
+        name: of the table; another one for each file that is read at the same time.
     """
-    table = session_table(engine, "file")
-    sql = engine.dialect.from_file(table.parts, str(path), types, delimiter)
+    with _session_copy(engine, name, lambda made: engine.dialect.from_file(made, str(path), types, delimiter)) as table:
+        yield table
+
+
+@contextmanager
+def snapshot_as_source(engine: Engine, path: Path, csv: CsvFormat | None, *, name: str) -> Iterator[Relation]:
+    """The same with the types that a source has: of a CSV file those that DuckDB finds.
+
+    Args:
+        engine: one that reads files.
+        path: the file.
+        csv: how it is written; None where DuckDB finds out.
+        name: of the table.
+
+    Raises:
+        SpecError: it is not what its name says, or its lines have different numbers of cells.
+    """
+    form = engine.relation(table=None, query=None, file=str(path), csv=csv)
+    engine.columns(form)  # which refuses a file that would be misread
+    query = f"SELECT * FROM {form} AS kanon_file"
+    dialect = engine.dialect
+    with _session_copy(engine, name, lambda made: dialect.create_as(dialect.relation(made), query, True)) as table:
+        yield table
+
+
+@contextmanager
+def _session_copy(engine: Engine, name: str, made: Callable[[Sequence[str]], str]) -> Iterator[Relation]:
+    table = session_table(engine, name)
+    sql = made(table.parts)
     engine.execute(Statement("release/read_file", sql, quoted=engine.dialect.quoted))
     try:
         yield table

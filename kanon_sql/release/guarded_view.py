@@ -52,9 +52,15 @@ def view_obstacles(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -
         )
     for model in models:
         if why := _not_by_windows(model, by_person=spec.unit is not None):
+            instead = (
+                "leave out unit, or this requirement"
+                if _not_by_windows(model, by_person=False) is None
+                else "ask for k_anonymity, or without a unit for l_diversity (distinct, entropy, recursive), "
+                "p_sensitive or alpha_k_anonymity"
+            )
             yield Obstacle(
                 f"release.view: {model.label}: {why}, which a view cannot judge at each instant; publish a table, or "
-                "ask for k_anonymity, l_diversity (distinct, entropy, recursive), p_sensitive or alpha_k_anonymity"
+                f"{instead}"
             )
     if spec.source.table is None:
         yield Obstacle(

@@ -33,7 +33,7 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
         ("Privacy against information loss (lower is better)", comparison_table(comparison, narrow=narrow)),
         ("Cost", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
         ("Predicting a column (accuracy on held-out rows of the source)", _utility_table(comparison)),
-        ("Levels", _levels_table(comparison)),
+        *(_levels_by_column(comparison) if narrow else [("Levels", _levels_table(comparison))]),
         ("Not possible", _reasons_table(comparison)),
     ):
         if rows:
@@ -141,6 +141,25 @@ def _levels_table(comparison: Comparison) -> Cells:
     names = list(dict.fromkeys(name for _, result in chosen for name in result.node or ()))
     rows = [[*asked_cells(comparison, run), *(_level(result, name) for name in names)] for run, result in chosen]
     return [*asked_heads(comparison), *names], rows
+
+
+_ACROSS = 3
+"""Runs whose levels stand in one table of a terminal of 80 columns."""
+
+
+def _levels_by_column(comparison: Comparison) -> Iterator[tuple[str, Cells]]:
+    """The same with a line per quasi-identifier, and a few runs across."""
+    heads, rows = _levels_table(comparison)
+    asked = asked_heads(comparison)
+    for first in range(0, len(rows), _ACROSS):
+        runs = rows[first : first + _ACROSS]
+        above = [" ".join(_asked_in_words(head, cell) for head, cell in zip(asked, run, strict=False)) for run in runs]
+        lines = [[name, *(run[len(asked) + index] for run in runs)] for index, name in enumerate(heads[len(asked) :])]
+        yield "Levels" if not first else "Levels, further runs", (["quasi-identifier", *above], lines)
+
+
+def _asked_in_words(head: str, cell: str) -> str:
+    return f"{head.removesuffix('#')} = {cell}" if head.endswith("#") else cell
 
 
 def _level(result: Plan, name: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -14,7 +16,7 @@ from kanon_sql.report.words import number, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.tabulate import PublishedCell, Tabulation
 
-__all__ = ["tabulation_text"]
+__all__ = ["tabulation_csv", "tabulation_text"]
 
 WIDEST = 10
 """A last dimension of more categories is listed, not laid out in columns."""
@@ -38,6 +40,20 @@ def tabulation_text(result: Tabulation) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def tabulation_csv(result: Tabulation) -> str:
+    """The cells as every reader may see them, in the columns of a published table and with the interval of each.
+
+    An empty cell is NULL: a label that is missing, a value that is suppressed, an interval without an end.
+    """
+    text = StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow([*result.dimensions, "value", "suppressed", "least", "most"])
+    for cell in result.table:
+        least, most = cell.interval or (cell.value, cell.value)
+        lines.writerow([*cell.labels, cell.value, int(cell.suppressed), least, most])
+    return text.getvalue()
 
 
 def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
@@ -87,7 +103,11 @@ def _list(result: Tabulation) -> RenderableType:
 
 
 def _cut(table: RenderableType, lines: int) -> RenderableType:
-    return table if lines <= LISTED else Group(table, Text(f"and {lines - LISTED:,} more lines", "dim"))
+    return (
+        table
+        if lines <= LISTED
+        else Group(table, Text(f"and {lines - LISTED:,} more lines; -o cells.csv has all", "dim"))
+    )
 
 
 def _label(label: str | None) -> str:

@@ -409,6 +409,8 @@ class Part(BaseModel):
     """What the value is, for messages."""
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Keys that belong into another kind of spec -> why, and where they go."""
+    not_written: ClassVar[frozenset[str]] = frozenset()
+    """Fields that another key fills, which messages do not propose."""
 
     @classmethod
     def keys(cls) -> dict[str, FieldInfo]:
@@ -465,7 +467,8 @@ class Part(BaseModel):
             if key in cls.elsewhere:
                 faults.add((key,), cls.elsewhere[key], at_key=True)
                 continue
-            hint = did_you_mean(str(key), fields) if position < MAX_HINTS else "; see the first ones"
+            written = [name for name in fields if name not in cls.not_written]
+            hint = did_you_mean(str(key), written) if position < MAX_HINTS else "; see the first ones"
             faults.add((key,), f"unknown key{hint}", at_key=True)
         given = {key: data[key] for key in data if key in fields and (data[key] is not None or key in never_empty)}
         for name, field in fields.items():

@@ -31,8 +31,8 @@ from kanon_sql.spec.positions import Point
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
-from kanon_sql.spec.release_file import STREAM, ReleaseFile, apart, together
-from kanon_sql.spec.release_view import GuardedView
+from kanon_sql.spec.release_file import AS_KEY, STREAM, ReleaseFile, apart, together
+from kanon_sql.spec.release_view import AS_VIEW_KEY, GuardedView
 from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, this_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import new_secret
@@ -89,6 +89,7 @@ class Spec(SpecDocument):
     called: ClassVar[str] = "spec"
     made_by: ClassVar[str] = ", such as kanon-sql init writes"
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
+    not_written: ClassVar[frozenset[str]] = frozenset({AS_KEY, AS_VIEW_KEY})
     elsewhere: ClassVar[Mapping[str, str]] = {
         "perturb": (
             "perturbed values are not true, so their release is never k-anonymous: privacy models promise that true, "

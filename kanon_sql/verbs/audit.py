@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -27,12 +27,12 @@ from kanon_sql.frequency import open_table, source_of
 from kanon_sql.hierarchies import refuse_several_texts
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import HIDDEN, Count, Keywords, Spec, Text, VerdictResult, parse_table_name
+from kanon_sql.spec import HIDDEN, Count, Keywords, Spec, Text, VerdictResult
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.run import refuse_perturbed, running
-from kanon_sql.verbs.target_table import TargetTable, as_published, judged
+from kanon_sql.verbs.target_table import TargetTable, as_published, judged, named
 
 __all__ = ["AuditResult", "audit"]
 
@@ -135,10 +135,15 @@ def audit(
         running(engine, timeout, report) as run,
         judged(engine, spec, table, "audit") as asked,
         _leaving_schemas_alone(engine),
+        ExitStack() as files,
     ):
         refuse_perturbed(engine, asked.parts)
         spec = as_published(engine, spec, asked.parts)
-        tables = _Tables(engine, spec, options, asked)
+        releases = enumerate((*earlier, *other_views), 1)
+        others = {name: files.enter_context(named(engine, spec, name, number)) for number, name in releases}
+        if external is not None:
+            others[external] = files.enter_context(named(engine, spec, external, 0, as_source=True))
+        tables = _Tables(engine, spec, options, asked, others)
         by_method = tables.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]
         rows = tables.rows()
@@ -189,22 +194,24 @@ def _leaving_schemas_alone(engine: Engine) -> Iterator[None]:
 class _Tables:
     """The tables of an audit, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
-    def __init__(self, engine: Engine, spec: Spec, options: AuditOptions, asked: TargetTable) -> None:
+    def __init__(
+        self, engine: Engine, spec: Spec, options: AuditOptions, asked: TargetTable, others: Mapping[str, TargetTable]
+    ) -> None:
         self.engine, self.spec, self.options = engine, spec, options
         self.form = source_of(engine, spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
         opened = open_table(engine, spec, None)
         source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
-        release = replace(self._target(asked.parts), shown=asked.shown)
+        release = self._target(asked)
         if any(method.whole_release for method in methods() if method.name in (options.attacks or ATTACKS)):
             refuse_without(release, [*spec.quasi_identifiers, *spec.sensitive])
         self.given = AuditInput(
             engine, spec, models_of(spec), release, source,
-            external=None if options.external is None else self._target(parse_table_name(options.external)),
+            external=None if options.external is None else self._target(others[options.external]),
             on=options.on,
-            earlier=[self._target(parse_table_name(name)) for name in options.earlier],
-            views=[release, *(self._target(parse_table_name(name)) for name in options.other_views)],
+            earlier=[self._target(others[name]) for name in options.earlier],
+            views=[release, *(self._target(others[name]) for name in options.other_views)],
             negations=options.negations,
             hierarchies=options.hierarchies,
         )  # fmt: skip
@@ -212,9 +219,9 @@ class _Tables:
         self._refuse_other_case()
         self._refuse_coordinates()
 
-    def _target(self, parts: tuple[str, ...]) -> Target:
-        opened = open_table(self.engine, self.spec, parts)
-        return Target(opened.relation, opened.columns, opened.shown, parts)
+    def _target(self, table: TargetTable) -> Target:
+        opened = open_table(self.engine, self.spec, table.parts)
+        return Target(opened.relation, opened.columns, table.shown, table.parts)
 
     def _refuse_other_case(self) -> None:
         """Tables are joined on columns of one name: one that writes it otherwise would be attacked without the column.

@@ -20,6 +20,7 @@ from kanon_sql.evaluate import (
     examine,
     failing_classes,
     groupings,
+    rows_in_words,
     table_frames,
 )
 from kanon_sql.frequency import (
@@ -324,7 +325,7 @@ def _message(
             absent = found.absent.get(item.model.label, 0)
             counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
             others = f" and {absent:,} classes of the population without a row" if absent else ""
-            problems.append(f"{counted} ({item.violating_rows:,} rows){others} violate {item.model.label}")
+            problems.append(f"{counted} ({rows_in_words(item.violating_rows)}){others} violate {item.model.label}")
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")

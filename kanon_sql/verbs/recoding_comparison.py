@@ -117,6 +117,8 @@ def _in_words(found: OtherRecoding, result: Plan) -> str:
     assert found["mean_loss"] is not None, "it is possible"
     assert result.mean_loss is not None, "the plan found no satisfying release to compare with"
     lost, own = (f"{100 * value:.3g} %" for value in (found["mean_loss"], result.mean_loss))
+    if (lost, found["suppressed"]) == (own, result.rows["suppressed"]):
+        return f"{found['recoding']} would lose as much: {lost} of a cell's detail on average"
     early = "" if found["stopped"] is None else f" (ended early: {found['stopped']})"
     return (
         f"{found['recoding']} instead would lose {lost} of a cell's detail on average, not {own}, and suppress "

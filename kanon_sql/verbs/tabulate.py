@@ -224,7 +224,9 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
     else:
         done = "published" if publishes else "tabulated"
         what = "rounded" if spec.protection.rounds else f"{found.suppressed:,} of them suppressed"
-        message = f"{done} {total:,} cells, {what}; {found.sensitive:,} sensitive cells, none of which can be derived"
+        sensitive = f"{found.sensitive:,} sensitive cell{'' if found.sensitive == 1 else 's'}"
+        proven = f"{sensitive}, none of which can be derived" if found.sensitive else "no cell is sensitive"
+        message = f"{done} {total:,} cells, {what}; {proven}"
         if spec.protection.collapses:
             message = f"{done} {total:,} cells of categories that were collapsed until none was sensitive"
         if spec.expansion > 1:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.release import columns_in, file_of, manifest_of, snapshot
+from kanon_sql.release import columns_in, file_of, manifest_of, snapshot, snapshot_as_source
 from kanon_sql.spec import Spec, parse_table_name
 
-__all__ = ["TargetTable", "as_published", "judged", "release_exists"]
+__all__ = ["TargetTable", "as_published", "judged", "named", "release_exists"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,33 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
             )
         with snapshot(engine, path, *columns_in(path)) as found:
             yield TargetTable(found.parts, shown)
+
+
+@contextmanager
+def named(engine: Engine, spec: Spec, table: str, number: int, *, as_source: bool = False) -> Iterator[TargetTable]:
+    """Another table that a verb looks at, by its name or, where there is no such table, by the path of a file.
+
+    Args:
+        engine: with a run open.
+        spec: whose source says how its CSV file is written.
+        table: the name or path.
+        number: of the table among those that are read at the same time.
+        as_source: it holds values, which are read as those of the source; otherwise it is a release.
+    """
+    parts = parse_table_name(table)
+    if not _is_file(engine, table, parts):
+        yield TargetTable(parts, ".".join(parts))
+        return
+    path = Path(os.path.realpath(table))
+    own = as_source and spec.source.file is not None and Path(os.path.realpath(spec.source.file)) == path
+    copy = f"file{number}"
+    read = (
+        snapshot_as_source(engine, path, spec.source.csv if own else None, name=copy)
+        if as_source
+        else snapshot(engine, path, *columns_in(path), name=copy)
+    )
+    with read as found:
+        yield TargetTable(found.parts, table)
 
 
 def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:

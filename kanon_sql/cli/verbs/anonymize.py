@@ -105,7 +105,8 @@ def anonymize(
     published. Ctrl-C publishes nothing.
 
     Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
-    --show spec prints it. The release of visits is then visits_release.
+    --show spec prints it. The release of visits is then visits_release, and without a database
+    that of visits.csv is the file visits_release.csv.
     """
     from kanon_sql.cli.streams import messages_on_stderr, with_streams, write_release
     from kanon_sql.release import file_manifest, file_of
@@ -173,12 +174,16 @@ def anonymize(
 
 
 def _drafted(run: Session, table: str, roles: Mapping[str, Any]) -> "tuple[Spec, str]":
-    """The spec that ``init`` drafts for a table, once the database is one that keeps a release."""
-    if run.database == MEMORY:
-        raise SpecError(
-            "a release in :memory: is lost when this process ends; give a database with -d FILE, or write a spec with "
-            "kanon-sql init and publish a file: release: {file: out.parquet}"
-        )
-    if Path(table).suffix.lower() not in (".parquet", ".csv"):
+    """The spec that ``init`` drafts for a table, once it is known where the release stays.
+
+    That of a file is a file beside the working directory where no database is named.
+    """
+    is_file = Path(table).suffix.lower() in (".parquet", ".csv")
+    if run.database == MEMORY and not is_file:
+        raise SpecError("a release in :memory: is lost when this process ends; give a database with -d FILE")
+    if not is_file:
         need_database(run.database)
-    return drafted(run, run.connect(), "anonymize", table, roles)
+    if run.database != MEMORY:
+        return drafted(run, run.connect(), "anonymize", table, roles)
+    path = Path(f"{Path(table).stem}_release{Path(table).suffix.lower()}")
+    return drafted(run, run.connect(read_only=True), "anonymize", table, roles, release_file=str(path))

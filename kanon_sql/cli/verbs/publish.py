@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kanon_sql.cli.inputs import load_cloak_spec, load_perturb_spec, load_table_spec, need_lasting
-from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile
+from kanon_sql.cli.inputs import MEMORY, load_cloak_spec, load_perturb_spec, load_table_spec, need_lasting
+from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile, TableFormat
 from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
@@ -23,23 +23,31 @@ def _publish(run: Session, make: Callable[..., Any], spec: Any, *, preview: bool
         fail_on_warning: take warnings for errors.
     """
     publishes = spec.release is not None and not preview
-    if publishes:
+    if publishes and (run.database == MEMORY or spec.source.file is None):
         need_lasting(run.database)
     engine = run.connect(read_only=not publishes)
     result = make(
         engine, spec, preview=preview, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning
     )
     run.close()
-    print_output(run, result)
+    if run.format == "csv" and result.passed:
+        from kanon_sql.report.tables import tabulation_csv
+
+        run.echo(tabulation_csv(result))
+    elif run.format == "csv":
+        run.message(f"FAIL  {result.message}")
+    else:
+        print_output(run, result)
     exit_with(result.passed)
 
 
 @verb(
     "kanon-sql publish table table.yml -d clinic.duckdb",
     "kanon-sql publish table table.yml -d clinic.duckdb --preview",
-    "kanon-sql publish table table.yml -d clinic.duckdb --format json -q",
+    "kanon-sql publish table table.yml -d clinic.duckdb --preview -o cells.csv",
     group="publish",
     scratch=True,
+    formats=TableFormat,
 )
 def table(run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_warning: FailOnWarning = False) -> None:
     """Publish a table of counts or sums, or publish nothing.
@@ -49,8 +57,8 @@ def table(run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_w
     cells. Suppression hides them together with secondary cells; rounding changes all cells.
     An audit then proves that the margins do not reveal a sensitive cell. Collapsing combines
     categories until no cell is sensitive. If the spec names no release, the table is only
-    shown. Exit code 1: a cell could not be protected, or a warning is an error; nothing was
-    published.
+    shown; -o cells.csv writes the protected cells. Exit code 1: a cell could not be
+    protected, or a warning is an error; nothing was published.
     """
     from kanon_sql.verbs.tabulate import tabulate
 

@@ -67,7 +67,14 @@ class Linking(AttackMethod):
         kinds = kinds_of(named, [external, scene.source, scene.release])
         labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
         hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
-        lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
+        try:
+            lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
+        except SpecError as error:  # the hierarchy fits the source; the other table has other values
+            why = [problem.message.removeprefix("quasi_identifiers.") for problem in error.problems]
+            raise SpecError(
+                f"{external.shown}: {'; '.join(why)}. Give a table whose column has the source's type, or leave the "
+                "column out of --on"
+            ) from None
         covers = covers_of(scene, lookups, labels, "linked", kinds)
         names = named | {f"p{index}": name for index, name in enumerate(plain)}
         matched = covered(

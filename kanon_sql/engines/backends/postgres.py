@@ -619,18 +619,31 @@ class PostgresBackend(Backend):
         state = getattr(error, "sqlstate", None)
         if state == "42P01" and not _in_transaction(engine.driver_connection):
             return _MOVED if self._has_moved(engine) else ""
+        if state == "3F000":  # a table is made where there is no schema: the statement names it first
+            found = re.search(r'((?:"(?:[^"]|"")+"))\."', sql)
+            return "" if found is None else f"there is no schema {found[1]}; run CREATE SCHEMA {found[1]} first"
         if state != "42501":
             return ""
         role = self.dialect.quote(str(engine.driver_connection.info.user))
         words = sql.rpartition("*/")[2].split()
+        primary = str(getattr(getattr(error, "diag", None), "message_primary", None) or "")
+        schema = re.fullmatch(r"permission denied for schema (\w+)", primary)
+        if schema is not None and re.search(rf"\b{schema[1]}\b", sql):  # a name that was sent
+            shown_text = primary
         for pattern, what in _GRANTS:
             found = re.search(pattern, shown_text)
             if found is not None:
-                name = self.dialect.quote(found.group(1))
+                name = _as_sent(self.dialect.quote(found.group(1)), sql)
                 writes = words[:1] != ["SELECT"] or found.group(1).startswith("kanon_sql_")
                 rights = ("SELECT, INSERT, DELETE" if writes else "SELECT", "USAGE, CREATE" if writes else "USAGE")
                 return what.format(name=name, role=role, on_table=rights[0], on_schema=rights[1])
         return ""
+
+
+def _as_sent(name: str, sql: str) -> str:
+    """A quoted name with its schema, if the statement names it so: the server's message has the last part alone."""
+    found = re.search(r'(?:"(?:[^"]|"")+"\.){1,2}' + re.escape(name), sql)
+    return name if found is None else found.group()
 
 
 def _kind_and_texts(number: int, what: str, made: int, unclear: int) -> tuple[Kind, Texts]:

@@ -143,6 +143,11 @@ def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
     run_id = engine.mark(spec.release)
     if run_id is None:
         open_table(engine, spec, spec.release)  # which says so if there is none
+        if engine.exists(spec.release) == "view":
+            raise SpecError(
+                f"release: {'.'.join(spec.release)} is a view, whose rows change with its source, and a certificate is "
+                "about rows that stay; certify a released table"
+            )
         raise SpecError(
             f"release: {'.'.join(spec.release)} has no run mark, so its origin is unknown; certify a release that "
             "anonymize has published"

@@ -159,7 +159,8 @@ def init(
             notes = engine.read_notes
             if is_csv(source.file):
                 notes = (*notes, *doubtful_values(workspace, profiles, source.csv))
-    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes, roles)
+    shows_values = skeleton_directory is not None
+    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes, roles, shows_values)
     return "\n".join(lines_of(draft)) + "\n"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kanon_sql.disclosure.risk import Combination
+from kanon_sql.evaluate import rows_in_words
 from kanon_sql.spec import Source, format_table_name
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.interview import DISTINGUISHING, ColumnsTogether
@@ -42,6 +43,7 @@ class Draft:
         k: of k-anonymity; None for the usual one.
         notes: what to know of the table.
         roles: what the user said of the columns.
+        skeletons: values were written into hierarchy files.
     """
 
     source: Source
@@ -54,6 +56,7 @@ class Draft:
     k: int | None
     notes: Sequence[str] = ()
     roles: Roles = field(default_factory=Roles)
+    skeletons: bool = False
 
     def of(self, role: Role) -> list[Suggestion]:
         """The columns in a role."""
@@ -65,7 +68,8 @@ def lines_of(draft: Draft) -> Iterator[str]:
     preset, source = draft.preset, draft.source
     parts = source.table or (Path(source.file or "").stem,)
     release = format_table_name((*parts[:-1], f"{parts[-1]}_release"))
-    yield f"# A spec to start from, suggested by counts over {draft.rows:,} rows; no value was looked at."
+    looked = "values are in the hierarchy files" if draft.skeletons else "no value was looked at"
+    yield f"# A spec to start from, suggested by counts over {rows_in_words(draft.rows)}; {looked}."
     yield "# Read every line: names and counts are only hints, and you decide what an attacker may know of a person."
     yield from (f"# {' '.join(note.split())}" for note in draft.notes)
     if preset is not None:
