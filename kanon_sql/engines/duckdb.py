@@ -390,8 +390,6 @@ class DuckDBEngine(SessionEngine):
 
     def _file(self, path: str, csv: CsvFormat | None) -> str:
         try:
-            if not re.search(r"://|[*?\[]", path) and not Path(path).exists():
-                raise SpecError(f"source file {path}: there is no such file; a path is relative to the spec")
             found = self._lakes.relation(path) or file_reader(path, csv)
         except OSError as error:  # a name that is too long, a directory that may not be looked at
             raise SpecError(f"source file {path[:200]}: it cannot be read: {error.strerror}; check the name") from None

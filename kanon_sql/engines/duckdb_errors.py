@@ -63,6 +63,10 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
     if kinds & _ABOUT_NAMES and name != "load":
         text = re.split(r"\n\s*\n?LINE ", message)[0]
         text = re.sub(r"'(?:[^']|'')*'", "'?'", text) if "Binder" in kinds else text
-        where = "; a path in a query is relative to the working directory, and that of {file: ...} to the spec"
-        return DatabaseError(f"{name}: {text.strip()}{where if name == 'source query' and 'IO' in kinds else ''}")
+        if name == "source query" and "IO" in kinds:
+            return DatabaseError(
+                f"{name}: {text.strip()}; a path in a query is relative to the working directory, and that of "
+                "{file: ...} to the spec"
+            )
+        return DatabaseError(f"{name}: {text.strip()}")
     return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")

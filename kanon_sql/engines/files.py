@@ -51,6 +51,8 @@ def file_reader(path: str, csv: CsvFormat | None = None) -> str:
             f"source file {path}: expected a name that ends in one of {', '.join(sorted(_READERS))}; "
             "for others write a source query"
         )
+    if not re.search(r"://|[*?\[]", path) and not Path(path).exists():
+        raise SpecError(f"source file {path}: there is no such file; a path is relative to the spec")
     if reader == "read_parquet":
         _refuse_part_of_lake(path)
     if re.search(r"[*?\[]", path):

@@ -103,11 +103,9 @@ def _list(result: Tabulation) -> RenderableType:
 
 
 def _cut(table: RenderableType, lines: int) -> RenderableType:
-    return (
-        table
-        if lines <= LISTED
-        else Group(table, Text(f"and {lines - LISTED:,} more lines; -o cells.csv has all", "dim"))
-    )
+    if lines <= LISTED:
+        return table
+    return Group(table, Text(f"and {lines - LISTED:,} more lines; -o cells.csv has all", "dim"))
 
 
 def _label(label: str | None) -> str:

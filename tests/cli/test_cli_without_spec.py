@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter, defaultdict
@@ -207,6 +208,24 @@ def test_a_table_that_is_not_there(clinic: Path) -> None:
     assert "a release in :memory: is lost when this process" in refused(
         run("anonymize", "visits", *ROLES, "--k", "5"), 2
     )
+
+
+@pytest.mark.slow
+def test_a_csv_file_is_anonymized_to_a_csv_file_without_a_database(clinic: Path) -> None:
+    change("COPY (SELECT age, zip, diagnosis FROM visits) TO 'people.csv'")
+    result = run("anonymize", "people.csv", *ROLES, "--k", "5", "--set", "sensitive=diagnosis", "--show", "spec")
+    assert result.exit_code == 0, result.output
+    with open("people_release.csv", newline="", encoding="utf-8") as file:
+        rows = [tuple(row[name] for name in ("age", "zip", "diagnosis")) for row in csv.DictReader(file)]
+    assert rows
+    assert smallest(rows)[0] >= 5
+    assert Path("people_release.csv.manifest.json").is_file()
+    drafted = Spec.parse(result.stdout.partition("PASS")[0])
+    assert drafted.release_file is not None
+    assert drafted.release_file.file == "people_release.csv"
+    Path("people_release.csv").write_text("mine")
+    assert "people_release.csv" in refused(run("anonymize", "people.csv", *ROLES, "--k", "5"), 2)
+    assert Path("people_release.csv").read_text() == "mine"
 
 
 @pytest.mark.parametrize("verb", ["check", "plan", "anonymize"])

@@ -82,7 +82,11 @@ FAULTS = {
     "utf-16 without a mark": ("\n".join(lines()).encode("utf-16-le"), "UTF-16", "encoding: utf-16"),
     "mixed ends": (
         "".join(line + ("\r\n" if number % 3 else "\n") for number, line in enumerate(lines())).encode(),
-        "lines end in CR LF and", "dos2unix",
+        "lines end differently, 40 in CR LF, 21 in LF", "dos2unix",
+    ),
+    "other mixed ends": (
+        "".join(line + ("\r" if number % 3 else "\n") for number, line in enumerate(lines())).encode(),
+        "lines end differently, 21 in LF, 40 in CR", "mac2unix",
     ),
     "a short line": ("\n".join([HEAD, "a note", *lines()[1:]]).encode(), "line 2 has 1", "3 cells"),
     "a long first line": ("\n".join(["age,cost", *lines()[1:]]).encode(), "line 2 has 3", "a name is missing"),
