@@ -95,7 +95,7 @@ def test_github(tmp_path: Path) -> None:
     code, text = check(tmp_path, BAD, "github")
     assert code == 1
     (line,) = text.splitlines()
-    assert line.startswith("::error title=kanon-sql check::visits: 1 of 2 classes (1 rows) violate 2-anonymity; ")
+    assert line.startswith("::error title=kanon-sql check::visits: 1 of 2 classes (1 row) violate 2-anonymity; ")
     assert HOSTILE.replace("%", "%25") in line
 
 
