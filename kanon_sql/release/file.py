@@ -353,9 +353,7 @@ def snapshot_as_source(engine: Engine, path: Path, csv: CsvFormat | None, *, nam
     """
     form = engine.relation(table=None, query=None, file=str(path), csv=csv)
     engine.columns(form)  # which refuses a file that would be misread
-    query = f"SELECT * FROM {form} AS kanon_file"
-    dialect = engine.dialect
-    with _session_copy(engine, name, lambda made: dialect.create_as(dialect.relation(made), query, True)) as table:
+    with _session_copy(engine, name, lambda made: engine.dialect.copy_of(made, form)) as table:
         yield table
 
 

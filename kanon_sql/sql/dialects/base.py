@@ -423,6 +423,15 @@ class Dialect(ABC):
         """
         raise UnsupportedError(f"{self.name} reads no files; name a table instead")
 
+    def copy_of(self, table: Sequence[str], form: str) -> str:
+        """Make a table of the session of what a FROM form has now.
+
+        Args:
+            table: its name.
+            form: of a file.
+        """
+        return self.create_as(self.relation(table), f"SELECT * FROM {form} AS kanon_file", True)
+
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """Put a table in the place of the release, where DDL cannot be rolled back.
 
