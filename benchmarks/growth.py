@@ -50,7 +50,7 @@ def database(adult: Path, rows: int | None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def figures(result: kanon_sql.Result, seconds: float) -> dict[str, Any]:
+def figures(result: kanon_sql.results.Result, seconds: float) -> dict[str, Any]:
     assert result.search is not None
     return {
         "seconds": round(seconds, 2),

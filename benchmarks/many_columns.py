@@ -54,7 +54,7 @@ def run(table: Path, columns: list[str], algorithm: str, k: int, limit: float) -
         )
         engine = kanon_sql.connect(connection)
         started, processor = time.perf_counter(), time.process_time()
-        with searched(engine, spec, None) as found:
+        with searched(engine, spec) as found:
             if not isinstance(found, Chosen):
                 raise SystemExit(f"{algorithm}: no node satisfies")
             losses = found.evaluator.losses(found.best.node)

@@ -57,7 +57,9 @@ ROWS = """
 """
 
 
-def timed(connection: duckdb.DuckDBPyConnection, verb: Any, **changes: Any) -> tuple[kanon_sql.Result, float, float]:
+def timed(
+    connection: duckdb.DuckDBPyConnection, verb: Any, **changes: Any
+) -> tuple[kanon_sql.results.Result, float, float]:
     with kanon_sql.connect(connection) as engine:
         started, worked = time.perf_counter(), time.process_time()
         result = verb(engine, kanon_sql.Spec.from_dict({**SPEC, **changes}))

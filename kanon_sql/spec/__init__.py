@@ -48,7 +48,6 @@ from kanon_sql.spec.m_invariance import (
 )
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.origin import Generalized, Origin
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding, recoding
@@ -58,9 +57,8 @@ from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_year import YEARS, names_release_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import derived_key, new_secret, secret_in
-from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
+from kanon_sql.spec.sections import NO_SOURCE, Generalized, Origin, SearchOptions, Source, Suppression, Utility
 from kanon_sql.spec.steps import ColumnStep, rounding_digits
-from kanon_sql.spec.utility import Utility
 from kanon_sql.spec.warning_options import CloakWarnings, NamedWarnings, RelatedWarnings, WarningOptions
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, chosen, integer, items, text
-from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
-from kanon_sql.spec.kinds import in_kind, only_kind
+from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.warning_options import CloakWarnings
 

@@ -1,4 +1,4 @@
-"""What all specs share: they are read from a file, a text or plain data."""
+"""What all specs share: they are of a kind, and are read from a file, a text or plain data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,41 @@ from typing import Any, ClassVar, Self
 from pydantic import PrivateAttr, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import AT_KEY, Check, Fault, Faults, Part, fail
+from kanon_sql.spec.checks import AT_KEY, Check, Fault, Faults, Part, choice, fail
 from kanon_sql.spec.checks import kind as kind_of
 from kanon_sql.spec.display import Displayed, as_yaml
-from kanon_sql.spec.kinds import KINDS, only_kind
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.sections import Source
 
-__all__ = ["SpecDocument", "first_version", "redacted_source"]
+__all__ = ["KINDS", "SpecDocument", "first_version", "in_kind", "only_kind", "redacted_source"]
+
+
+KINDS: Mapping[str, str] = {
+    "release": "kanon-sql anonymize",
+    "table": "kanon-sql publish table",
+    "positions": "kanon-sql publish positions",
+    "perturbed": "kanon-sql publish perturbed",
+}
+"""What a spec is of -> the verb that makes it."""
+
+
+def in_kind(kind: str) -> str:
+    """The message about a key that belongs into a spec of this kind."""
+    return f"this key belongs in a spec of kind: {kind}, for {KINDS[kind]}; leave it out, or move it there"
+
+
+def only_kind(kind: str) -> Check[str]:
+    """A check that a spec is of this kind, which names the verb that reads one of another kind."""
+    known = choice("kind of spec", tuple(KINDS))
+
+    def check(value: object) -> str:
+        given = known(value)
+        if given != kind:
+            fail(f"expected {kind}, got {given}; run this spec with {KINDS[given]}")
+        return given
+
+    return Check(check)
 
 
 def first_version(kind: str) -> Check[int]:

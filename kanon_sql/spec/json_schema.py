@@ -1,4 +1,4 @@
-"""The JSON Schema of a spec, for editors and for anyone who writes specs by program."""
+"""The JSON Schemas of specs, for editors and for anyone who writes specs by program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from kanon_sql.spec.registry import requirements
 from kanon_sql.spec.release_file import AS_KEY, ReleaseFile
 from kanon_sql.spec.release_view import AS_VIEW_KEY, GuardedView
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.schema import tidy
 
-__all__ = ["schema_of"]
+__all__ = ["schema_of", "tidied", "tidy", "titled"]
 
 
 def schema_of(spec: type[BaseModel]) -> dict[str, Any]:
@@ -48,3 +47,34 @@ def _renamed(schema: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(re.sub(r'("|/)(\w+)Requirement"', r'\1\2"', json.dumps(schema)))
     found["$defs"] = dict(sorted(found["$defs"].items()))
     return found
+
+
+def tidied(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a model, tidied."""
+    schema = model.model_json_schema()
+    tidy(schema)
+    return schema
+
+
+def titled(schema: dict[str, Any], title: str, about: str) -> dict[str, Any]:
+    """The schema of a document: its draft first, what it is called, and what it is about."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": title,
+        "description": about,
+    }
+
+
+def tidy(schema: object) -> None:
+    """Drop titles that only repeat names, and all but the summary of descriptions."""
+    if isinstance(schema, list):
+        for part in schema:
+            tidy(part)
+    if isinstance(schema, dict):
+        if isinstance(schema.get("title"), str):
+            del schema["title"]
+        if isinstance(schema.get("description"), str):
+            schema["description"] = schema["description"].partition("\n\n")[0].replace("``", "")
+        for part in schema.values():
+            tidy(part)

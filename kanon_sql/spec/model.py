@@ -16,13 +16,12 @@ from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_in,
 )
-from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
-from kanon_sql.spec.kinds import in_kind, only_kind
 from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.load import read_mapping
 from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_in
@@ -36,9 +35,8 @@ from kanon_sql.spec.release_view import AS_VIEW_KEY, GuardedView
 from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, this_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import new_secret
-from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
+from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression, Utility
 from kanon_sql.spec.steps import ReleaseSteps, sampling_key
-from kanon_sql.spec.utility import Utility
 from kanon_sql.spec.warning_options import WarningOptions
 
 __all__ = ["Spec"]

@@ -12,13 +12,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.checks import Fault, Part, did_you_mean, integer, share
-from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
-from kanon_sql.spec.kinds import only_kind
+from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.secret import KeyVariable, derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.warning_options import NamedWarnings

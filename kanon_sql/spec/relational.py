@@ -27,15 +27,14 @@ from kanon_sql.spec.checks import (
 )
 from kanon_sql.spec.checks import integer as whole_number
 from kanon_sql.spec.checks import items as list_of
-from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, ColumnNames, table_name
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
-from kanon_sql.spec.kinds import in_kind, only_kind
+from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
 from kanon_sql.spec.requirement import Requirement
-from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.secret import derived_key, secret_in
 from kanon_sql.spec.sections import Source, share_or_percent
 from kanon_sql.spec.warning_options import RelatedWarnings

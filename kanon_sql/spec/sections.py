@@ -1,9 +1,16 @@
-"""Sections of a spec: where the rows are, how many may be suppressed, how to search."""
+"""Sections of a spec: where the rows are, how many may be suppressed, how to search, what utility to measure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.hierarchy import QuasiIdentifier
+
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
@@ -20,11 +27,20 @@ from pydantic_core import CoreSchema
 from kanon_sql.registers import QUALITY_METRICS, SEARCH_ALGORITHMS, Register
 from kanon_sql.spec.checks import Check, Declared, Fault, Part, chosen, fail, integer, share, text
 from kanon_sql.spec.csv_format import CsvFormat, is_csv
-from kanon_sql.spec.fields import TABLE_NAME, ClassColumn, FileName, Flag, TableName
+from kanon_sql.spec.fields import TABLE_NAME, ClassColumn, ColumnName, FileName, Flag, TableName
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
-__all__ = ["NO_SOURCE", "SearchOptions", "Source", "Suppression", "share_or_percent"]
+__all__ = [
+    "NO_SOURCE",
+    "Generalized",
+    "Origin",
+    "SearchOptions",
+    "Source",
+    "Suppression",
+    "Utility",
+    "share_or_percent",
+]
 
 
 # --- Source --------------------------------------------------------------------------------
@@ -363,3 +379,58 @@ def _metric_faults(metric: Any, given: Mapping[str, Any]) -> Iterator[Fault]:
         weighing = ", ".join(name for name, other in QUALITY_METRICS.items() if other.weighs)
         why = f"{metric.name} does not weigh generalization against suppression, unlike {weighing}; leave this out"
         yield Fault(("gs_factor",), why, True)
+
+
+# --- Utility -------------------------------------------------------------------------------
+
+MOST_FOLDS = 10
+
+
+class Utility(Part):
+    """A classifier that is trained on the release and tested on the source (Fung, Wang, Yu 2007; Iyengar 2002).
+
+    Attributes:
+        classify: the column that is told from the quasi-identifiers, one of sensitive or keep.
+        folds: this many times a part of the rows is held out, and told by what the others teach.
+    """
+
+    expected: ClassVar[str] = "{classify: diagnosis}"
+
+    classify: ColumnName = Field(description="The column that is told from the quasi-identifiers.")
+    folds: Annotated[int, integer("a number of folds", 2, MOST_FOLDS)] = Field(
+        default=5, description="How many times a part of the rows is held out."
+    )
+
+
+# --- What specs of all kinds have in common -------------------------------------------------
+
+
+class Origin(Protocol):
+    """What reads and publishes knows no more of a spec: rows to anonymize and tables to tabulate are alike to it."""
+
+    @property
+    def source(self) -> Source:
+        """What is read."""
+
+    @property
+    def release(self) -> tuple[str, ...] | None:
+        """The name parts of what is published; None where nothing is."""
+
+    @property
+    def hash(self) -> str:
+        """What distinguishes specs."""
+
+    def resolve(self, path: str | Path) -> Path:
+        """A path of the spec; relative paths are relative to its file."""
+
+
+class Generalized(Origin, Protocol):
+    """What builds lookup tables knows of a spec, or of one of its tables."""
+
+    @property
+    def quasi_identifiers(self) -> Mapping[str, QuasiIdentifier]:
+        """Column -> hierarchy."""
+
+    @property
+    def nulls(self) -> str:
+        """What becomes of NULL in a quasi-identifier."""

@@ -11,13 +11,12 @@ from pydantic import Field, PrivateAttr
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Check, Fault, chosen
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
-from kanon_sql.spec.document import SpecDocument, first_version, redacted_source
+from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
-from kanon_sql.spec.kinds import in_kind, only_kind
+from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
-from kanon_sql.spec.schema import tidied, titled
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.steps import ReleaseSteps, sample_faults, sampling_key

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
-from kanon_sql.sql.dialects.base import WORD
+from kanon_sql.sql.dialects.base import WORD, mark_text, marked_run
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
 from kanon_sql.sql.python_deadline import checkpoint, looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.reads import Read, reads_of, ties_of, unstable_parts, view_queries
-from kanon_sql.sql.run_marks import mark_text, marked_run
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
 from kanon_sql.sql.text import (

@@ -10,7 +10,7 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql.dialects import DIALECTS
-from kanon_sql.sql.run_marks import mark_text, marked_run
+from kanon_sql.sql.dialects.base import mark_text, marked_run
 from kanon_sql.testing import Subject
 from tests.servers import subject_of
 

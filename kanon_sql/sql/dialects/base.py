@@ -14,9 +14,8 @@ from sqlglot.dialects.dialect import DialectType
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.registers import DIALECTS
 from kanon_sql.sql.python_deadline import checkpoint
-from kanon_sql.sql.run_marks import mark_text
 
-__all__ = ["WORD", "Dialect", "dialect", "replaced"]
+__all__ = ["WORD", "Dialect", "dialect", "mark_text", "marked_run", "replaced"]
 
 QUOTED: dict[bool | Literal["in literals"], re.Pattern[str]] = {
     False: re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\])""", re.DOTALL),
@@ -488,3 +487,17 @@ def dialect(kind: D) -> D:
     """Declare a dialect of this package; a decorator of its class."""
     DIALECTS.add(kind.name, kind(), kind.__module__)
     return kind
+
+
+_MARK = "anonymized by kanon_sql, run "
+
+
+def mark_text(run_id: str) -> str:
+    """What a table says of itself that a run has written and verified."""
+    return f"{_MARK}{run_id}"
+
+
+def marked_run(text: str | None) -> str | None:
+    """The run whose mark is in a text, which may say more than that; None when there is no mark."""
+    found = re.search(rf"{_MARK}([0-9a-z]{{1,64}})\b", text or "")
+    return None if found is None else found.group(1)

@@ -8,9 +8,8 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import called, is_text, quote_names, text_columns
-from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["BigQuery"]
 

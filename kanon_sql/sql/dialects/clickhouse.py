@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
 
-from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import bit_and, called, is_numbers
-from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["RENAMING", "ClickHouse"]
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, dialect
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text
 from kanon_sql.sql.dialects.rewrites import called
-from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["DuckDB"]
 

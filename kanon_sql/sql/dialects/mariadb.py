@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import called, equalities, first_bits_by_conv, floating_division, numbers_in
-from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["SEQUENCE", "WITHOUT_SEQUENCES", "MariaDB"]
 

@@ -9,9 +9,8 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import called, equalities, numbers_in
-from kanon_sql.sql.run_marks import mark_text
 from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["WITHOUT_JSON", "SQLite"]

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import TokenType, exp
 
-from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns, text_type
-from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["MARK_PROPERTY", "TSQL"]
 
