@@ -15,7 +15,7 @@ from kanon_sql.relations.classes import (
     small_classes,
 )
 from kanon_sql.relations.cuts import Cuts
-from kanon_sql.relations.members import DIGITS, LabelledColumn, Member, path_of
+from kanon_sql.relations.members import DIGITS, MOST_PACKED, LabelledColumn, Member, path_of
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
@@ -156,11 +156,11 @@ class _Step:
     """A step of a table's path.
 
     Attributes:
-        names: the columns that hold its labels.
+        packs: the columns that hold its labels, with what each is multiplied by to make one number of several.
         loss: what a row loses of the table's own columns.
     """
 
-    names: tuple[str, ...]
+    packs: tuple[tuple[tuple[str, int], ...], ...]
     loss: float
 
 
@@ -207,7 +207,8 @@ class _Estimate:
             steps = self._steps[member.name]
             if not member.count or not steps:
                 continue
-            rare = self._rare(member, classes)
+            with self._workspace.passing():
+                rare = self._rare(member, classes)
             lost = steps[0].loss * member.count
             for number, step in enumerate(steps[1:], 1):
                 lost += rare[number - 1] * (step.loss - steps[number - 1].loss)
@@ -217,13 +218,17 @@ class _Estimate:
     def _rare(self, member: Member, classes: Relation) -> list[int]:
         quoted, filled = self._workspace.quoted, self._workspace.compiler.filled
         steps = self._steps[member.name]
+        names = dict.fromkeys(name for step in steps for pack in step.packs for name, _ in pack)
+        rows = self._workspace.table(f"estimated_rows{self._members.index(member)}")
+        self._workspace.execute(
+            "relations/estimated_rows",
+            target=rows,
+            rows=self._rows[member.name],
+            classes=classes,
+            names=list(names),
+        )
         branches = [
-            filled(
-                "relations/rare_share",
-                {"number": str(number), "rows": quoted(self._rows[member.name]), "classes": quoted(classes)},
-                names=step.names,
-                k=self._k,
-            )
+            filled("relations/rare_share", {"number": str(number), "rows": quoted(rows)}, packs=step.packs, k=self._k)
             for number, step in enumerate(steps)
         ]
         found = {
@@ -238,10 +243,27 @@ def _steps_of(member: Member) -> list[_Step]:
         return []
     steps = []
     for levels in path_of(member.path, [1.0] * len(member.path)):
-        names = tuple(
-            f"s{position}_{level}"
+        labels = [
+            (f"s{position}_{level}", 1 + sum(column.counts))
             for position, (column, level) in enumerate(zip(member.path, levels, strict=True))
             if column.counts[level] > 1
-        )
-        steps.append(_Step(names, loss_of(member.columns, levels[member.inherited :])))
+        ]
+        steps.append(_Step(_packed(labels), loss_of(member.columns, levels[member.inherited :])))
     return steps
+
+
+def _packed(labels: Sequence[tuple[str, int]]) -> tuple[tuple[tuple[str, int], ...], ...]:
+    """Columns with what each is multiplied by, so that whole numbers hold several of them.
+
+    Args:
+        labels: the columns, each with a larger number than is in it.
+    """
+    packs: list[list[tuple[str, int]]] = []
+    room = MOST_PACKED
+    for name, most in labels:
+        if not packs or room * most > MOST_PACKED:
+            packs.append([])
+            room = 1
+        packs[-1].append((name, room))
+        room *= most
+    return tuple(map(tuple, packs))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import PersonClasses
 from kanon_sql.relations.local import Climb
-from kanon_sql.relations.members import LabelledColumn, Member, States
+from kanon_sql.relations.members import MOST_PACKED, LabelledColumn, Member, States
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
@@ -140,6 +140,7 @@ class Cuts:
                         {**item, "place": place}
                         for item, place in zip(member.items(), self._places(member), strict=True)
                     ],
+                    packs=member.packs,
                 )
             items = row_items(self.workspace, self.events, labelled)
             rare = rare_rows(self.workspace, items, self.m, self.k)
@@ -190,9 +191,18 @@ def row_items(workspace: Workspace, events: Sequence[Member], labelled: Mapping[
     workspace.execute(
         "relations/row_items",
         target=target,
-        tables=[(labelled[member.name], len(member.path)) for member in events],
+        tables=[
+            {"labelled": labelled[member.name], "packs": len(member.packs), "times": _times(member, len(events))}
+            for member in events
+        ],
     )
     return target
+
+
+def _times(member: Member, tables: int) -> int | None:
+    """What a number of labels is multiplied by to make room for how often they occur; None where it would not fit."""
+    packs, times = member.packs, member.count + 1
+    return times if len(packs) == 1 and packs[0].room * times * tables <= MOST_PACKED else None
 
 
 def rare_rows(workspace: Workspace, items: Relation, m: int, k: int) -> Relation:

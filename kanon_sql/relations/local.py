@@ -44,6 +44,8 @@ class Climb:
     k: int
     sensitive: Sensitive
     states: dict[str, Relation] = field(default_factory=dict)
+    _placed: dict[str, Relation] = field(default_factory=dict)
+    """The rows of the persons who stay, with their classes."""
     _count: int = 0
 
     @property
@@ -91,12 +93,12 @@ class Climb:
             labelled[member.name] = self.made(
                 "relations/labelled",
                 "labelled",
-                coded=member.coded,
+                placed=self._placed[member.name],
                 state=self.states[member.name],
-                classes=self.classes.table,
                 parent=labelled[member.parent.name] if member.inherited else None,
                 inherited=member.inherited,
                 items=member.items(),
+                packs=member.packs,
             )
         return labelled
 
@@ -107,9 +109,9 @@ class Climb:
         coherent = [item for item in self.sensitive.spec.coherence if item.m and item.h < 1]
         holders = self.sensitive.holders(self.states) if coherent else None
         for member in self.events:
-            width = len(member.path)
-            repeated = self.made("relations/repeated", "repeated", labelled=labelled[member.name], width=width)
-            shared = self.made("relations/shared_times", "shared", repeated=repeated, width=width, k=self.k)
+            keys = len(member.packs)
+            repeated = self.made("relations/repeated", "repeated", labelled=labelled[member.name], keys=keys)
+            shared = self.made("relations/shared_times", "shared", repeated=repeated, keys=keys, k=self.k)
             for asked in coherent:
                 most, of = asked.bound
                 shared = self.made(
@@ -118,7 +120,7 @@ class Climb:
                     repeated=repeated,
                     shared=shared,
                     holders=holders,
-                    width=width,
+                    keys=keys,
                     most=most,
                     of=of,
                 )
@@ -126,9 +128,9 @@ class Climb:
                 "relations/rare",
                 "rare",
                 labelled=labelled[member.name],
-                repeated=repeated,
                 shared=shared,
-                width=width,
+                keys=keys,
+                width=len(member.path),
                 path=[list(step) for step in paths[member.name]],
             )
         return rare
@@ -136,6 +138,14 @@ class Climb:
     def finished(self) -> tuple[States, int]:
         """The rows that stay after the last round, and how many were left out."""
         before = self.workspace.size(list(self.states.values()))
+        for member in self.events:
+            self._placed[member.name] = self.made(
+                "relations/placed",
+                "placed",
+                coded=member.coded,
+                classes=self.classes.table,
+                names=[f"g{column.number}_{level}" for column in member.columns for level in column.levels],
+            )
         paths = self.paths()
         number = 1
         self.workspace.report("generalizing events within classes of persons", None)

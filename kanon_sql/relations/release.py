@@ -182,7 +182,7 @@ def written_tables(
                 new_keys=keys.of_rows[name],
                 parent_keys=None if above is None else keys.of_rows[above],
                 outputs=outputs,
-                draw=drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}")),
+                draw=None if spec.key_variable is None else _drawn_order(drawn, name),
             )
             _, refers = released_keys(spec, name)
             found[name] = ReleasedTable(
@@ -219,6 +219,11 @@ def _lists(
         list_labels(workspace, target, context)
         outputs.append({"kind": "list", "name": column.name, "number": number, "lists": target})
     return outputs
+
+
+def _drawn_order(drawn: str, name: str) -> Sql:
+    """What puts rows in random order where their keys are no random numbers."""
+    return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}"))
 
 
 def _outputs(spec: RelationalSpec, member: Member, keys: NewKeys) -> list[dict[str, object]]:
