@@ -11,7 +11,7 @@ from kanon_sql.frequency import drawn_number
 from kanon_sql.hierarchies import value_text
 from kanon_sql.relations.members import Member, States
 from kanon_sql.spec import PERSON, RelationalSpec, derived_key
-from kanon_sql.sql import Relation, Sql, identifier
+from kanon_sql.sql import Relation, Sql, identifier, sql_list
 
 __all__ = ["NewKeys"]
 
@@ -52,6 +52,15 @@ class NewKeys:
             self.of_values[column] = self._shared(column, number)
         for number, (name, member) in enumerate(self.members.items()):
             self.of_rows[name] = self._of_rows(member, number)
+
+    def drawn_of_persons(self) -> Sql:
+        """A number for each person that no released key is made of: of this run, or by the secret of their old keys."""
+        purpose, person = "days that dates of persons are moved by", self.members[PERSON]
+        if self.spec.key_variable is None:
+            return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(self.drawn, purpose))
+        key = person.placed.table.key or ()
+        texts = [self._text(person, column, f"key{place}") for place, column in enumerate(key)]
+        return drawn_number(sql_list(texts, " || '|' || "), self.spec.key_for(purpose))
 
     def _of_rows(self, member: Member, number: int) -> Relation:
         target = self.workspace.table(f"new_keys{number}")

@@ -19,6 +19,7 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     refuse_several_texts,
 )
+from kanon_sql.relations.dates import refuse_no_dates
 from kanon_sql.relations.lists import is_list, unnest
 from kanon_sql.spec import (
     PERSON,
@@ -268,8 +269,8 @@ def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
 
 
 def unchanged_columns(placed: Placed) -> tuple[str, ...]:
-    """The columns that are released as they are: those that are kept, and the sensitive ones."""
-    return (*placed.table.keep, *placed.table.sensitive)
+    """The columns that are released without labels: those that are kept, the sensitive ones, and dates to be moved."""
+    return (*placed.table.keep, *placed.table.sensitive, *placed.table.shift)
 
 
 def _split_columns(placed: Placed) -> list[ItemColumn]:
@@ -373,6 +374,7 @@ class _Reader:
             raise SpecError(problems)
         refuse_several_texts(types, [*table.own_keys, *table.replace], "a key")
         refuse_several_texts(types, list(table.sensitive), "a requirement")
+        refuse_no_dates(self.workspace.dialect, self.placed, types)
         for item in _split_columns(self.placed):
             found, shown = types[item.column], f"{self.placed.shown}: {item.column!r} is {types[item.column].type}"
             if item.is_list and self.workspace.dialect.item is None:

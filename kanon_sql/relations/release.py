@@ -19,6 +19,7 @@ from kanon_sql.hierarchies import (
     refuse_several_texts,
     shown_keys,
 )
+from kanon_sql.relations.dates import moved_dates, offsets
 from kanon_sql.relations.keys import NewKeys
 from kanon_sql.relations.lists import list_labels, unnest
 from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
@@ -163,6 +164,7 @@ def written_tables(
     drawn = new_secret()
     keys = NewKeys(workspace, spec, members, states, drawn)
     keys.make()
+    moved = _moved(workspace, spec, members, states, keys)
     with ExitStack() as until_published:
         found: dict[str, ReleasedTable] = {}
         for number, (name, member) in enumerate(members.items()):
@@ -181,6 +183,7 @@ def written_tables(
                 state=states[name],
                 new_keys=keys.of_rows[name],
                 parent_keys=None if above is None else keys.of_rows[above],
+                moved=moved.get(name),
                 outputs=outputs,
                 draw=None if spec.key_variable is None else _drawn_order(drawn, name),
             )
@@ -221,6 +224,31 @@ def _lists(
     return outputs
 
 
+def _moved(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], states: States, keys: NewKeys
+) -> dict[str, Relation]:
+    """The moved dates of each table that has some."""
+    if not spec.shifted:
+        return {}
+    assert spec.release is not None
+    person = members[PERSON].rows
+    moving = offsets(workspace, person, states[PERSON], keys.drawn_of_persons(), spec.release.shift_days)
+    found = {}
+    for number, (name, member) in enumerate(members.items()):
+        if columns := spec.shifted.get(name):
+            places = unchanged_columns(member.placed)
+            found[name] = moved_dates(
+                workspace,
+                member.placed.shown,
+                member.rows,
+                moving,
+                [(places.index(column), member.types[column]) for column in columns],
+                is_person=name == PERSON,
+                number=number,
+            )
+    return found
+
+
 def _drawn_order(drawn: str, name: str) -> Sql:
     """What puts rows in random order where their keys are no random numbers."""
     return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}"))
@@ -234,8 +262,11 @@ def _outputs(spec: RelationalSpec, member: Member, keys: NewKeys) -> list[dict[s
     outputs += [] if refers is None else [{"kind": "above", "name": refers}]
     columns = {column.name: column for column in member.columns}
     kept, replaced = list(unchanged_columns(member.placed)), list(member.placed.table.replace)
+    moved = member.placed.table.shift
     for name in member.types:
-        if name in columns:
+        if name in moved:
+            outputs.append({"kind": "moved", "name": name, "number": moved.index(name)})
+        elif name in columns:
             outputs.append({"kind": "label", "name": name, **columns[name].item()})
         elif name in kept:
             outputs.append({"kind": "kept", "name": name, "number": kept.index(name)})

@@ -53,6 +53,9 @@ __all__ = [
 PERSON = "person"
 """What a table without ``parent`` hangs below: the table of persons."""
 
+MOST_DAYS = 36_500
+"""Dates are moved by a century at most."""
+
 MOST_ITEMS = 3
 """More known items than this are compared as whole sets, ``m: all``."""
 
@@ -98,6 +101,7 @@ class RelatedTable(Part):
         sensitive: columns that the requirements protect; released as they are.
         keep: columns to release as they are.
         replace: columns whose values get new keys; columns of one name, keys among them, have the same in all tables.
+        shift: dates to release moved by the same number of days for all rows of a person.
     """
 
     table: Source | None = Field(default=None, description="The table or view, {query: ...} or {file: ...}.")
@@ -113,6 +117,11 @@ class RelatedTable(Part):
         description="Natural keys, such as an e-mail address: each value becomes one new key, the same wherever a "
         "column of this name is a key or is replaced.",
     )
+    shift: ColumnNames = Field(
+        default=(),
+        description="Dates to release untrue on purpose: all dates of a person, in all tables, are moved by one secret "
+        "number of days. They are not protected by it, and count as kept columns.",
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this table."""
@@ -122,6 +131,7 @@ class RelatedTable(Part):
             "sensitive": list(self.sensitive),
             "keep": list(self.keep),
             **({"replace": list(self.replace)} if self.replace else {}),
+            **({"shift": list(self.shift)} if self.shift else {}),
         }
 
     def redacted(self) -> dict[str, Any]:
@@ -148,6 +158,7 @@ class RelatedTable(Part):
             "sensitive": value.sensitive,
             "keep": value.keep,
             "replace": value.replace,
+            "shift": value.shift,
         }
         for role, names in roles.items():
             for position, name in enumerate(names):
@@ -174,6 +185,7 @@ _ROLES = {
     "sensitive": "sensitive",
     "keep": "kept",
     "replace": "replaced by new keys",
+    "shift": "shifted",
 }
 
 
@@ -342,6 +354,11 @@ class ItemColumn(Part):
 
     @property
     def replace(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    @property
+    def shift(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
 
@@ -615,6 +632,7 @@ class ReleasedTables(Part):
         schema_: the schema; its tables have the names that this spec gives them.
         keys_: the new keys: ``random`` numbers, other ones in each release, and the same in all of its tables; or made
             of the old ones with a secret, so that releases join each other.
+        shift_days: the most days by which the dates of a person are moved, earlier or later.
         publish: ``at_once``, or refused where the engine cannot; or ``in_steps`` there: all old tables are put aside
             before the first new one gets its name, so that for a moment some are missing.
     """
@@ -629,6 +647,10 @@ class ReleasedTables(Part):
         default="random",
         description="The new keys: random numbers, different in each release; or {secret: env:NAME}, the same in every "
         "release.",
+    )
+    shift_days: Annotated[int, whole_number("shift_days", 1, MOST_DAYS)] = Field(
+        default=365,
+        description="The most days by which the dates under shift are moved, earlier or later.",
     )
     publish: Annotated[Literal["at_once", "in_steps"], chosen("way to publish")] = Field(
         default="at_once",
@@ -792,7 +814,7 @@ class RelationalSpec(SpecDocument):
         refers = table.refers_by if isinstance(table, ChildTable) else ()
         keys = ["_".join(key) for key in dict.fromkeys((table.key or (), refers)) if key]
         lists = [item.column for item in self.lists_of(name).values()]
-        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep, *table.replace, *lists]
+        return [*keys, *table.quasi_identifiers, *table.sensitive, *table.keep, *table.replace, *table.shift, *lists]
 
     def _requirement_faults(self) -> Iterator[Fault]:
         """Requirements without what they are about, and sensitive columns without a requirement."""
@@ -840,7 +862,8 @@ class RelationalSpec(SpecDocument):
                 break
             keys |= {column.casefold() for column in above.key or ()}
             above = self.parent_of(above) if isinstance(above, ChildTable) else None
-        for role, columns in (("keep", self.tables[name].keep), ("sensitive", self.tables[name].sensitive)):
+        table = self.tables[name]
+        for role, columns in (("keep", table.keep), ("sensitive", table.sensitive), ("shift", table.shift)):
             for position, column in enumerate(columns):
                 if column.casefold() in keys:
                     why = "this is the name of a key of a table above, which the new keys are to replace; leave it out"
@@ -855,7 +878,8 @@ class RelationalSpec(SpecDocument):
                 continue
             if parent.key is None:
                 yield Fault(("tables", item.table), f"missing 'key': the items {quote(name)} refer to it", True)
-            others = (*parent.own_keys, *parent.quasi_identifiers, *parent.sensitive, *parent.keep, *parent.replace)
+            unlabelled = (*parent.sensitive, *parent.keep, *parent.replace, *parent.shift)
+            others = (*parent.own_keys, *parent.quasi_identifiers, *unlabelled)
             if item.column.casefold() in {other.casefold() for other in others}:
                 why = "the column has another role in its table, and would be released twice; leave it out there"
                 yield Fault(("items", name, "column"), why)
@@ -892,6 +916,12 @@ class RelationalSpec(SpecDocument):
             return None
         key = (self.person if name == PERSON else self.tables[name]).key or ()
         return key[0].casefold() if len(key) == 1 and key[0].casefold() in self.replaced else None
+
+    @property
+    def shifted(self) -> dict[str, tuple[str, ...]]:
+        """The columns whose dates are moved, by the table."""
+        tables = {PERSON: self.person, **self.tables}
+        return {name: table.shift for name, table in tables.items() if table.shift}
 
     @property
     def key_variable(self) -> str | None:
@@ -1034,6 +1064,7 @@ class RelationalSpec(SpecDocument):
             else {
                 "schema": format_table_name(release.schema_),
                 "keys": release.keys_ if isinstance(release.keys_, str) else release.keys_.model_dump(mode="json"),
+                **({"shift_days": release.shift_days} if self.shifted else {}),
                 **({"publish": release.publish} if release.in_steps else {}),
             },
             **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),

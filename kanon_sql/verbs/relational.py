@@ -307,6 +307,9 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
         found.append(Obstacle(why, UnsupportedError))
     if publishes and spec.key_variable is not None:
         found += obstacles_in(partial(secret_in, spec.key_variable, "release.keys.secret"))
+    if publishes and spec.shifted and not engine.dialect.moved:
+        why = f"shift: moving dates was not tried on {engine.dialect.name}; leave the columns out, or generalize them"
+        found.append(Obstacle(why, UnsupportedError))
     if engine.scratch.mode == "inline":
         why = "several tables need scratch tables, and scratch: inline makes none; use temp, or name a schema for them"
         found.append(Obstacle(why, UnsupportedError))
@@ -574,6 +577,13 @@ def _notes(spec: RelationalSpec) -> list[str]:
             f"new keys in the place of values, equal ones for equal values, are not counted: {', '.join(replaced)}; "
             "persons who share a value are linked by it"
         )
+    moved = [f"{name}.{column}" for name, columns in spec.shifted.items() for column in columns]
+    if moved:
+        notes.append(
+            f"untrue on purpose: {', '.join(moved)}; all dates of a person are moved by one secret number of days, so "
+            "that the days between them are true. That is no protection that is counted: who knows one date of a "
+            "person, or the days between two, may find them by it, and then knows all"
+        )
     if any(item.k == 1 for item in spec.km):
         notes.append("km_anonymity with k = 1 protects no one")
     return notes
@@ -623,7 +633,7 @@ def _warnings(workspace: Workspace, spec: RelationalSpec, verb: Verb) -> list[Wa
 def _unchanged(spec: RelationalSpec, name: str) -> list[str]:
     """The columns of a table that are released as they are."""
     table = Placed(spec, name).table
-    return [*table.keep, *table.sensitive]
+    return [*table.keep, *table.sensitive, *table.shift]
 
 
 def _of_kept(workspace: Workspace, spec: RelationalSpec, tables: Mapping[str, ReleasedTable]) -> list[Warned]:
@@ -696,7 +706,7 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
         "kanon_sql": __version__,
         "run_id": workspace.run_id,
         "published_at": now(),
-        "truthful": True,
+        "truthful": not spec.shifted,
         "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.below)},
         "release_of_tables": result.summary(),
         "requirements": list(result.requirements),
@@ -871,7 +881,7 @@ def released_tables(workspace: Workspace, spec: RelationalSpec) -> tuple[dict[st
         key, refers = released_keys(spec, name)
         labels = list(placed.quasi_identifiers)
         lists = (item.column for item in spec.lists_of(name).values())
-        unlabelled = (*placed.table.replace, *placed.table.keep, *lists)
+        unlabelled = (*placed.table.replace, *placed.table.keep, *placed.table.shift, *lists)
         wanted = [item for item in (key, refers, *labels, *placed.table.sensitive) if item is not None]
         problems = unknown_columns(".".join(table), columns, wanted, "which the spec releases")
         if problems:

@@ -86,6 +86,8 @@ class Dialect(ABC):
         keyed: HMAC-SHA256 (RFC 2104) of ``{text}`` as lower-case hex, by the engine's own SHA-256 from the key in hex,
             padded for the inner and the outer hash (``{inner}``, ``{outer}``), or as it is (``{key}``); None where
             that was not tried.
+        moved: kind of value -> ``{date}`` moved by ``{days}`` days, which may be negative; empty where that was not
+            tried.
         guard: what creates a view that is read with its owner's rights, around its name and its query: what comes
             before and after each. None where that was not tried, or is not safe.
         guard_obstacle: why there is none.
@@ -122,6 +124,7 @@ class Dialect(ABC):
     reads_columns: ClassVar[bool] = False
     reads_rows: ClassVar[bool] = False
     keyed: ClassVar[str | None] = None
+    moved: ClassVar[Mapping[str, str]] = {}
     guard: ClassVar[tuple[str, str, str] | None] = None
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"
     sorts_prefixes: ClassVar[bool] = False

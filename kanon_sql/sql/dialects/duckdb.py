@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -38,6 +39,11 @@ class DuckDB(Dialect):
         "UNNEST(referenced_column_names), UNNEST(RANGE(LEN(constraint_column_names))) "
         "FROM system.main.duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"
     )
+    moved: ClassVar[Mapping[str, str]] = {
+        "date": "({date} + CAST({days} AS INTEGER))",
+        "timestamp": "({date} + to_days(CAST({days} AS INTEGER)))",
+        "moment": "({date} + to_days(CAST({days} AS INTEGER)))",
+    }
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
     guard = ("CREATE VIEW", "AS", "")
     has_rights = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -49,6 +50,11 @@ class Postgres(Dialect):
         "ON other_column.attrelid = con.confrelid AND other_column.attnum = con.confkey[place.number] "
         "WHERE con.contype IN ('p', 'f')"
     )
+    moved: ClassVar[Mapping[str, str]] = {
+        "date": "({date} + CAST({days} AS INTEGER))",
+        "timestamp": "({date} + CAST({days} AS INTEGER) * INTERVAL '1 day')",
+        "moment": "({date} + CAST({days} AS INTEGER) * INTERVAL '1 day')",
+    }
     keyed = (
         "ENCODE(SHA256(DECODE('{outer}', 'hex') "
         "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"

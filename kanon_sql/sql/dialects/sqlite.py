@@ -44,6 +44,9 @@ class SQLite(Dialect):
         "SELECT 'f', 'main', own.name, refers.id, refers.\"from\", 'main', refers.\"table\", refers.\"to\", refers.seq "
         "FROM sqlite_master AS own JOIN pragma_foreign_key_list(own.name) AS refers WHERE own.type = 'table'"
     )
+    moved = dict.fromkeys(
+        ("date", "timestamp"), "(date(substr({date}, 1, 10), {days} || ' days') || substr({date}, 11))"
+    )
     keyed = "LOWER(HEX(kanon_keyed(x'{key}', CAST({text} AS BLOB), 'sha256')))"
     # LIMIT keeps the order and the conditions of a reader where they belong.
     guard = ("CREATE VIEW", "AS", "LIMIT -1")
