@@ -5,8 +5,9 @@ has one level for each column, found from the top downwards: of the columns that
 after which the class is estimated to lose least, while it loses less than before. A row is estimated to be lost by half
 where it is in a combination that fewer than k persons of the class share.
 
-Then rows go until every combination is shared: of each person with a rare one, the row that is in most of them loses
-its own labels, and if it has none any more, is left out with the rows below it. This ends, since nothing is refined.
+Then rows climb until every combination is shared: of each person with a rare one, the row that is in most of them
+climbs a level with its own columns, and if it is at the top, is left out with the rows below it. This ends, since
+nothing is refined.
 What is lost is a heuristic's choice; every round counts again who shares each combination.
 """
 
@@ -218,7 +219,7 @@ def rare_rows(workspace: Workspace, items: Relation, m: int, k: int) -> Relation
 
 @dataclass
 class _Thinning(Climb):
-    """Rows lose their labels, or go, until every combination of at most m items is shared.
+    """Rows climb, or go, until every combination of at most m items is shared.
 
     Attributes:
         m: how many items are known.
