@@ -30,7 +30,7 @@ def refuse_no_dates(dialect: Dialect, placed: Placed, types: Mapping[str, Column
 
 
 def offsets(workspace: Workspace, persons: Relation, state: Relation, draw: Sql, days: int) -> Relation:
-    """The days by which the dates of each person who stays are moved: up to so many earlier or later, and never none.
+    """The days by which the dates of each person who stays are moved: by at most a number of days, and never by none.
 
     Args:
         workspace: where.
