@@ -16,6 +16,7 @@ import resource
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import duckdb
@@ -86,14 +87,20 @@ def specification(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def limit(connection: duckdb.DuckDBPyConnection) -> float:
-    """Seconds of one GROUP BY and one copy of each table."""
-    started = time.perf_counter()
+def processors() -> float:
+    """Seconds of processors until now, which other programs on the machine make no longer."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def limit(connection: duckdb.DuckDBPyConnection) -> tuple[float, float]:
+    """Seconds of one GROUP BY and one copy of each table, and those of processors."""
+    started, used = time.perf_counter(), processors()
     for table, columns in GROUPS.items():
         connection.sql(f"SELECT {columns}, COUNT(*) FROM {table} GROUP BY ALL").fetchall()
         connection.execute(f"CREATE OR REPLACE TABLE copied AS SELECT * FROM {table}")
     connection.execute("DROP TABLE copied")
-    return time.perf_counter() - started
+    return time.perf_counter() - started, processors() - used
 
 
 def main() -> None:
@@ -110,19 +117,25 @@ def main() -> None:
         for name, query in TABLES.items():
             connection.execute(f"CREATE TABLE {name} AS {query.format(persons=options.persons)}")
         connection.execute("CREATE SCHEMA released")
-        limits = sorted(limit(connection) for _ in range(options.runs))
+        limits = [limit(connection) for _ in range(options.runs)]
         engine = kanon_sql.connect(connection)
         spec = kanon_sql.RelationalSpec.from_dict(specification(options))
-        results = [kanon_sql.anonymize_tables(engine, spec) for _ in range(options.runs)]
-    seconds = sorted(result.cost.seconds for result in results)
-    middle = options.runs // 2
+        results, used = [], []
+        for _ in range(options.runs):
+            before = processors()
+            results.append(kanon_sql.anonymize_tables(engine, spec))
+            used.append(processors() - before)
+    seconds = median(result.cost.seconds for result in results)
+    of_limit = median(item[0] for item in limits)
     found = {
         "machine": machine(),
         "persons": options.persons,
         "verdict": results[0].verdict,
-        "seconds": seconds[middle],
-        "limit": round(limits[middle], 3),
-        "times": round(seconds[middle] / limits[middle], 1),
+        "seconds": seconds,
+        "limit": round(of_limit, 3),
+        "times": round(seconds / of_limit, 1),
+        "processor_seconds": round(median(used), 1),
+        "processor_seconds_of_limit": round(median(item[1] for item in limits), 2),
         "statements": results[0].cost.statements,
         "nodes_asked": results[0].nodes_asked,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
