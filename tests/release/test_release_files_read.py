@@ -176,7 +176,6 @@ def test_a_file_that_is_named_is_read_as_one_that_was_released(tmp_path: Path, m
         assert guessed == (2,)
         for refused in (
             lambda: kanon_sql.audit(engine, spec, external="out.csv"),
-            lambda: kanon_sql.audit(engine, spec, other_views=["out.csv"]),
             lambda: kanon_sql.risk(engine, spec, population="out.csv"),
             lambda: kanon_sql.check(engine, spec, "out.json"),
             lambda: kanon_sql.plan(engine, Spec.from_dict({**spec.to_dict(), "source": "people.csv"})),
