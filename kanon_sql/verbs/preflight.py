@@ -30,7 +30,7 @@ from kanon_sql.spec import Spec, secret_in
 from kanon_sql.verbs.classify import utility_obstacles
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec, Origin, PerturbSpec, TableSpec
+    from kanon_sql.spec import CloakSpec, Origin, PerturbSpec, RelationalSpec, TableSpec
 
 __all__ = [
     "RULES",
@@ -492,6 +492,17 @@ def _certified(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacl
             "steps.sample: a secret decides the sample, and a certificate would have to contain it; save the sample "
             "as a table, and certify a release of that table"
         )
+
+
+def _certified_together(engine: Engine, spec: RelationalSpec, options: Options) -> Iterator[Obstacle]:
+    """Several tables that were not released."""
+    if spec.release is None:
+        why = "release: missing; certify needs a release that anonymize has published: release: {schema: released}"
+        yield Obstacle(why, SpecError)
+
+
+def _certified_here(engine: Engine, spec: object, options: Options) -> Iterator[Obstacle]:
+    """An engine without temporary tables."""
     if engine.scratch.mode != "temp":
         yield Obstacle(
             f"certify needs temporary tables, which {engine.label} does not have here ({engine.scratch.reason}); use "
@@ -499,7 +510,7 @@ def _certified(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacl
         )
 
 
-def _directory(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+def _directory(engine: Engine, spec: object, options: Options) -> Iterator[Obstacle]:
     """A directory that holds something else than a certificate."""
     directory = options.directory
     if directory is None:
@@ -653,7 +664,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "check": (_looked_at, _target, _records),
     "apply": (_other_rows, _names, _read, _sampled, _written("apply"), _ledger),
     "refresh": (_increments, _names, _read, _sampled, _written("refresh"), _state),
-    "certify": (_certified, _directory),
+    "certify": (_certified, _certified_here, _directory),
+    "certify_tables": (_certified_together, _certified_here, _directory),
     "tabulate": (_names, _read, _sampled, _rounded, _published("publishing a table")),
     "cloak": (_compared, _names, _read, _published("publishing a release"), _cells),
     "perturb": (_names, _read, _masked, _published("publishing rows"), _masks),

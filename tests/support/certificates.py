@@ -6,10 +6,12 @@ import json
 import random
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import kanon_sql
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.certify import verify_certificate
+from kanon_sql.verbs.certify.open_database import cursor_of
 from kanon_sql.verbs.certify.verify_certificate import verify
 from tests.conftest import Database
 
@@ -73,3 +75,12 @@ def forged(directory: Path, content: Any) -> None:
     text = json.dumps(content, indent=1, sort_keys=True) + "\n"
     (directory / "certificate.json").write_text(text)
     (directory / "certificate.sha256").write_text(f"{verify_certificate.hashlib.sha256(text.encode()).hexdigest()}\n")
+
+
+def where(name: str, subject: Any) -> Any:
+    """The cursor that the verifier opens by itself, where a database has an address."""
+    if name == "duckdb":
+        return subject.connection
+    url = getattr(subject, "url", "spark")
+    return cursor_of(name, url if "unix_socket" not in url else url.split("unix_socket=")[0] + "unix_socket=" + quote(
+        url.split("unix_socket=")[1], safe=""))  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories, paths
-from kanon_sql.cli.inputs import load_spec, need_database, need_lasting
+from kanon_sql.cli.inputs import load_spec, need_database, need_lasting, spec_of_several
 from kanon_sql.cli.options import (
     EvidenceFormat,
     External,
@@ -310,7 +310,7 @@ def certify(
     """
     from kanon_sql.verbs.certify import certify as run_certify
 
-    spec = load_spec(spec_file)
+    spec = spec_of_several(str(spec_file)) or load_spec(spec_file)
     engine = run.connect(read_only=True, scratch="temp")
     found = run_certify(
         engine, spec, out, by=by, sign=sign, timeout=run.timeout, report=run.report, whole_boundary=whole_boundary

@@ -12,7 +12,17 @@ from kanon_sql.sql import Relation, Sql, identifier, literal, render, sql_list
 from kanon_sql.verbs.certify.definitions import Definition
 from kanon_sql.verbs.certify.ground import Ground, numbered
 
-__all__ = ["At", "at_levels", "classes_of", "of_keys", "of_release", "released_cells", "released_there", "size_of"]
+__all__ = [
+    "At",
+    "at_levels",
+    "classes_of",
+    "judged_classes",
+    "of_keys",
+    "of_release",
+    "released_cells",
+    "released_there",
+    "size_of",
+]
 
 Levels = Mapping[str, int]
 
@@ -122,7 +132,7 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
             "verbs/certify/of_sizes", keys=at.names, size=size, base=at.base, per_row_k=item.kind == "personal_k",
             k=item.threshold if item.kind != "risk" else 1,
         )  # fmt: skip
-    reference = None
+    source, ordered = None, None
     if item.reference is not None:
         assert item.attribute is not None
         source = render(
@@ -130,13 +140,32 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
             values=[identifier(ground.others[item.attribute]), *_counted(ground)],
             columns=["value", "person" if ground.by_person else "row_count"],
         )  # fmt: skip
-        compared = source if item.reference == "original" else at.base
+        if item.kind == "order":
+            ordered = placed(identifier("value"), ground.columns[item.attribute].labels)
+    return judged_classes(item, at, size, source, by_person=ground.by_person, ordered=ordered)
+
+
+def judged_classes(
+    item: Definition, at: At, size: Sql, source: Sql | None, *, by_person: bool, ordered: Sql | None = None
+) -> Sql:
+    """Every class with its measure by the values of an attribute, and whether it satisfies.
+
+    Args:
+        item: what is asked.
+        at: the classes.
+        size: how many a group counts.
+        source: the attribute's values in the source, where a definition compares with these.
+        by_person: persons are counted.
+        ordered: the place of a value in the order of all, where a definition needs it.
+    """
+    reference = None
+    if item.reference is not None:
         reference = render(
-            "verbs/certify/reference", size=size, compared=compared,
+            "verbs/certify/reference", size=size, compared=source if item.reference == "original" else at.base,
             judged=at.base if item.reference == "original" else None,
         )  # fmt: skip
         if item.kind == "order":
-            ordered = placed(identifier("value"), ground.columns[item.attribute].labels)
+            assert ordered is not None
             ranked = render("verbs/certify/ranked", reference=reference, ordered=ordered)
             return render(
                 "verbs/certify/of_order", keys=at.names, size=size, base=at.base, ranked=ranked,
@@ -145,7 +174,7 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
     numbers: dict[str, Any] = {"l": None, "tolerance": None, **item.numbers}
     return render(
         "verbs/certify/of_values", keys=at.names, kind=item.kind, size=size, base=at.base,
-        by_person=ground.by_person, reference=reference, least_size=item.least_size, threshold=item.threshold,
+        by_person=by_person, reference=reference, least_size=item.least_size, threshold=item.threshold,
         comparison=Sql(item.comparison), chosen=item.values is not None, l=numbers["l"], tolerance=numbers["tolerance"],
     )  # fmt: skip
 

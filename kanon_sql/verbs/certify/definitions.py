@@ -25,7 +25,7 @@ from kanon_sql.models import (
 )
 from kanon_sql.spec import Document, KAnonymityRequirement, Requirement, Spec
 
-__all__ = ["Definition", "NotCertified", "attributes_of", "definitions_of"]
+__all__ = ["Definition", "NotCertified", "attributes_of", "definition_of", "definitions_of"]
 
 TOLERANCE = 1e-9
 """How far a sum of binary fractions may lie beyond a threshold and still satisfy it."""
@@ -98,7 +98,7 @@ def definitions_of(spec: Spec) -> tuple[list[Definition], list[NotCertified]]:
     """What the spec's requirements ask, and those that nothing is certified of, by name."""
     found, left = [], []
     for requirement in spec.privacy:
-        made = _definition(spec, requirement)
+        made = definition_of(requirement, tuple(spec.quasi_identifiers), spec.sensitive)
         if isinstance(made, str):
             left.append(NotCertified(label_of(requirement), made))
         else:
@@ -106,13 +106,18 @@ def definitions_of(spec: Spec) -> tuple[list[Definition], list[NotCertified]]:
     return found, left
 
 
-def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
-    """The definition, or why there is none."""
-    names = tuple(spec.quasi_identifiers)
+def definition_of(requirement: Requirement, names: tuple[str, ...], sensitive: Sequence[str]) -> Definition | str:
+    """The definition, or why there is none.
+
+    Args:
+        requirement: it.
+        names: the quasi-identifiers.
+        sensitive: the sensitive columns.
+    """
     keys = names
     if requirement.groups_by_others:
         attribute = getattr(requirement, "attribute", None)
-        keys = (*names, *(name for name in spec.sensitive if name != attribute))
+        keys = (*names, *(name for name in sensitive if name != attribute))
     elif requirement.grouped_by is not None:
         keys = tuple(name for name in names if name in requirement.grouped_by)
     common: dict[str, Any] = {"label": label_of(requirement), "keys": keys, "by_all": keys == names}

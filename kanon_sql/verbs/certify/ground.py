@@ -13,11 +13,12 @@ from typing import Any
 from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies import TOP, exact_value, kind_of, rule_labels, value_text, with_top
+from kanon_sql.relations import Placed
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, source_relation
 from kanon_sql.verbs.certify.book import Book
 
-__all__ = ["Attribute", "Ground", "lay_ground", "numbered"]
+__all__ = ["Attribute", "Ground", "attribute_of", "lay_ground", "numbered"]
 
 
 NARROW = 30_000
@@ -177,7 +178,7 @@ def lay_ground(
             release=release,
         ),
     )  # fmt: skip
-    attributes = [_attribute(book, spec, columns[name], place, vectors) for place, name in enumerate(names)]
+    attributes = [attribute_of(book, spec, columns[name], place, vectors) for place, name in enumerate(names)]
     rows = book.table("rows")
     book.make(
         rows,
@@ -208,7 +209,19 @@ def _as_label(spec: Spec, column: Column) -> Sql:
     return Sql(f"CAST({cell} AS VARCHAR)")
 
 
-def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Relation) -> Attribute:
+def attribute_of(book: Book, spec: Spec | Placed, column: Column, index: int, vectors: Relation) -> Attribute:
+    """A quasi-identifier, with tables of its values and of their labels.
+
+    Args:
+        book: where statements are written down.
+        spec: says what its hierarchy is.
+        column: the source's.
+        index: its place among all quasi-identifiers.
+        vectors: the rows of the source, with its values as ``q`` and that place.
+
+    Raises:
+        UnsupportedError: values have several parents, or a hierarchy table has changed.
+    """
     item = spec.quasi_identifiers[column.name]
     if item.parents == "several":
         raise UnsupportedError(

@@ -12,7 +12,7 @@ from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, rend
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.ground import Attribute, Ground
 
-__all__ = ["FINGERPRINT", "Provenance", "claim_provenance", "written"]
+__all__ = ["FINGERPRINT", "Provenance", "claim_provenance", "recorded", "written"]
 
 FINGERPRINT = ("column_number", "all_rows", "different", "upper_sum", "lower_sum")
 """The columns of a fingerprint."""
@@ -96,17 +96,17 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
         says = "the hierarchies that are tables are those that were certified"
         book.claim("provenance", "hierarchies", says, compiler.union(read), FINGERPRINT)
     assert spec.release is not None
-    recorded = _recorded(
+    found = recorded(
         book, "manifest", Relation((*spec.release[:-1], MANIFEST_TABLE)), str(manifest["run_id"]), spec.hash,
         "the database has this manifest of the run that published the release, by the spec with this hash",
     )  # fmt: skip
     entry = None
     if spec.ledger is not None:
-        entry = _recorded(
+        entry = recorded(
             book, "ledger", Relation(spec.ledger.table), str(manifest["run_id"]), spec.hash,
             "the ledger has this entry of the release",
         )  # fmt: skip
-    return {"source_columns": [name for name, _, _ in listed], "manifest": recorded, "ledger": entry}
+    return {"source_columns": [name for name, _, _ in listed], "manifest": found, "ledger": entry}
 
 
 def _packed(attributes: Sequence[Attribute]) -> list[list[dict[str, Any]]]:
@@ -126,8 +126,23 @@ def _packed(attributes: Sequence[Attribute]) -> list[list[dict[str, Any]]]:
     return found
 
 
-def _recorded(book: Book, name: str, table: Relation, run_id: str, spec_hash: str, says: str) -> Any:
-    statement = book.workspace.compiler.statement("verbs/certify/manifest", table=table, run_id=run_id)
+def recorded(
+    book: Book, name: str, table: Relation, run_id: str, spec_hash: str, says: str, *, release_name: str | None = None
+) -> Any:
+    """Claim what a table says of a run; returns what it says as JSON.
+
+    Args:
+        book: where claims are written.
+        name: of the claim.
+        table: a manifest or a ledger.
+        run_id: the run.
+        spec_hash: of its spec.
+        says: the claim in words.
+        release_name: which of the tables that the run published, as the manifest names it; None where there is one.
+    """
+    statement = book.workspace.compiler.statement(
+        "verbs/certify/manifest", table=table, run_id=run_id, release_name=release_name
+    )
     columns = ("spec_hash", "manifest")
     rows = book.claim("recorded", name, says, statement, columns, [("spec_hash", "=", spec_hash)]).rows
     return json.loads(rows[0][1]) if rows else None

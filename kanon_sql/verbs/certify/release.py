@@ -6,14 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.hierarchies import computed_value, exact_value, value_text
-from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal
+from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, literal
 from kanon_sql.verbs.certify.book import Book, Must
 from kanon_sql.verbs.certify.classes import At, at_levels, classes_of, of_release, released_cells, released_there
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Attribute, Ground, numbered
 from kanon_sql.verbs.certify.provenance import FINGERPRINT, written
 
-__all__ = ["claim_release"]
+__all__ = ["CELLS", "MEASURED", "claim_release", "foreign_cells"]
+
+CELLS = ("column_number", "level", "cells", "foreign_cells")
+"""The columns of a claim about cells."""
+
+MEASURED = ("requirement", "classes", "violating", "worst", "unmeasured")
+"""The columns of a claim about classes."""
 
 _MASK = "*"
 """What a suppressed row that stays has for a label."""
@@ -110,7 +116,7 @@ def _requirement(book: Book, ground: Ground, item: Definition, at: At, place: in
         return
     statement = compiler.statement("verbs/certify/worst", says=says, classes=classes, largest=item.largest_is_worst)
     must = [("violating", "=", 0)]
-    book.claim("release", name, says, statement, ("requirement", "classes", "violating", "worst", "unmeasured"), must)
+    book.claim("release", name, says, statement, MEASURED, must)
 
 
 def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: int) -> Iterator[NotCertified]:
@@ -125,19 +131,33 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
         tops = [attribute.top] if node is None or node[attribute.name] >= attribute.height else []
         if masked or node is None:
             tops.append(_masked(attribute))
-        branches.append(
-            compiler.statement(
-                "verbs/certify/cells", number=attribute.index, level=-1 if node is None else node[attribute.name],
-                release=ground.release, found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell,
-                written=f"q{attribute.index}",
-                levels=[f"l{level}" for level in levels if level < attribute.height],
-            )
-        )  # fmt: skip
+        level = None if node is None else node[attribute.name]
+        branches.append(foreign_cells(book, attribute, ground.release, level, levels, tops))
     if branches:
         book.claim(
             "release", "cells", "every cell of a quasi-identifier is a label that its hierarchy gives to a value",
-            compiler.union(branches), ("column_number", "level", "cells", "foreign_cells"), [("foreign_cells", "=", 0)],
+            compiler.union(branches), CELLS, [("foreign_cells", "=", 0)],
         )  # fmt: skip
+
+
+def foreign_cells(
+    book: Book, attribute: Attribute, release: Relation, level: int | None, levels: Sequence[int], tops: Sequence[Sql]
+) -> Statement:
+    """What counts the cells of a column that are no label of some levels.
+
+    Args:
+        book: where statements are compiled.
+        attribute: the column.
+        release: the different rows of the release.
+        level: the only level that labels may have; None where they may have any.
+        levels: those whose labels may be there.
+        tops: other labels that may be.
+    """
+    return book.workspace.compiler.statement(
+        "verbs/certify/cells", number=attribute.index, level=-1 if level is None else level, release=release,
+        found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell, written=f"q{attribute.index}",
+        levels=[f"l{level}" for level in levels if level < attribute.height],
+    )  # fmt: skip
 
 
 def _computed_columns(book: Book, ground: Ground, release: Relation) -> None:

@@ -122,6 +122,10 @@ class Certificate(Printed):
         release = self.content["release"]
         if self.problems:
             return f"{release}: {len(self.problems)} of the claims do not hold: {self.problems[0]}"
+        spec = self.content["spec"]
+        below = len(spec["tables"]) + len(spec["items"]) if "person" in spec else 0
+        if below:
+            release = f"{release} and {below} tables below it" if below > 1 else f"{release} and the table below it"
         proven = "and that no other node is better" if self.content["optimality"] is not None else "without optimality"
         return f"certified {release} by {len(self.claims)} claims, {proven}"
 

@@ -19,8 +19,9 @@ from kanon_sql.engines import (
 from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import open_table, source_columns, source_of
 from kanon_sql.hierarchies import refuse_mixed_forms
+from kanon_sql.relations import Placed
 from kanon_sql.release import published_manifest
-from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.spec import PERSON, Origin, RelationalSpec, Spec, format_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.certify.book import Book, as_json, digest
 from kanon_sql.verbs.certify.definitions import NotCertified, attributes_of, definitions_of
@@ -29,6 +30,7 @@ from kanon_sql.verbs.certify.optimality import prove, why_unproven
 from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
+from kanon_sql.verbs.certify.several import claim_several
 from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.run import refuse_perturbed, running
@@ -45,7 +47,7 @@ _OWN = ("certificate.json", "certificate.sha256", "certificate.sig", *VERIFIER)
 
 def certify(
     engine: Engine,
-    spec: Spec,
+    spec: Spec | RelationalSpec,
     out: str | Path,
     *,
     by: str | None = None,
@@ -62,7 +64,7 @@ def certify(
 
     Args:
         engine: from :func:`kanon_sql.connect`, with temporary tables; nothing else is created.
-        spec: the spec that the release was published by.
+        spec: the spec that the release was published by; of several tables too.
         out: the directory to write: a new or an empty one, or that of an earlier certificate, which is replaced.
         by: who certifies, as the certificate is to name them.
         sign: a PEM file with an Ed25519 private key; the signature is written beside the certificate.
@@ -90,15 +92,24 @@ def certify(
         (True, [600, 600, 0])
     """
     directory = Path(out)
-    refuse(obstacles(engine, spec, "certify", Options(directory=directory)))
+    several = isinstance(spec, RelationalSpec)
+    refuse(obstacles(engine, spec, "certify_tables" if several else "certify", Options(directory=directory)))
+    if several and whole_boundary:
+        raise SpecError("--whole-boundary: nothing is proven of the lattice of several tables; leave it out")
     signer = None if sign is None else Signer(Path(sign))
     with running(engine, timeout, report) as run:
-        assert spec.release is not None
-        refuse_perturbed(engine, spec.source.table, spec.release)
-        spec = as_published(engine, spec, spec.release)
-        manifest = _manifest(engine, spec)
-        with open_workspace(engine, source_of(engine, spec)) as workspace:
-            book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)
+        if isinstance(spec, RelationalSpec):
+            manifest = _manifest_of_several(engine, spec)
+            with open_workspace(engine, "") as workspace:
+                book, content = claim_several(workspace, spec, manifest)
+        else:
+            assert spec.release is not None
+            refuse_perturbed(engine, spec.source.table, spec.release)
+            spec = as_published(engine, spec, spec.release)
+            assert spec.release is not None
+            manifest = _manifest(engine, spec, spec.release)
+            with open_workspace(engine, source_of(engine, spec)) as workspace:
+                book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)
     proof = content["optimality"]
     rows_of = {claim.id: claim.rows for claim in book.claims}
     problems = [
@@ -133,33 +144,45 @@ def certify(
     return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), run.cost)
 
 
-def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
-    """What the run that published the release left beside it.
+def _manifest(engine: Engine, spec: Origin, release: tuple[str, ...]) -> Mapping[str, Any]:
+    """What the run that published a table left beside it.
 
     Raises:
-        SpecError: nothing is known of the release, or another spec published it.
+        SpecError: nothing is known of the table, or another spec published it.
     """
-    assert spec.release is not None
-    run_id = engine.mark(spec.release)
+    run_id = engine.mark(release)
     if run_id is None:
-        open_table(engine, spec, spec.release)  # which says so if there is none
-        if engine.exists(spec.release) == "view":
+        open_table(engine, spec, release)  # which says so if there is none
+        if engine.exists(release) == "view":
             raise SpecError(
-                f"release: {'.'.join(spec.release)} is a view, whose rows change with its source, and a certificate is "
+                f"release: {'.'.join(release)} is a view, whose rows change with its source, and a certificate is "
                 "about rows that stay; certify a released table"
             )
         raise SpecError(
-            f"release: {'.'.join(spec.release)} has no run mark, so its origin is unknown; certify a release that "
+            f"release: {'.'.join(release)} has no run mark, so its origin is unknown; certify a release that "
             "anonymize has published"
         )
-    schema = format_table_name(spec.release[:-1]) if spec.release[:-1] else None
+    schema = format_table_name(release[:-1]) if release[:-1] else None
     manifest = published_manifest(engine, run_id, schema)
     if manifest["spec_hash"] != spec.hash:
         raise SpecError(
-            f"release: {'.'.join(spec.release)} was published by another spec (its hash is "
+            f"release: {'.'.join(release)} was published by another spec (its hash is "
             f"{manifest['spec_hash'][:12]}, and that of this one {spec.hash[:12]}); give the spec that published it"
         )
     return manifest
+
+
+def _manifest_of_several(engine: Engine, spec: RelationalSpec) -> Mapping[str, Any]:
+    """What the run that published several tables left beside them, with the name of the released persons.
+
+    Raises:
+        SpecError: nothing is known of one of the tables, another spec published it, or another run than the others.
+    """
+    found = {name: _manifest(engine, Placed(spec, name), spec.released(name)) for name in (PERSON, *spec.below)}
+    if len({item["run_id"] for item in found.values()}) > 1:
+        names = ", ".join(".".join(spec.released(name)) for name in found)
+        raise SpecError(f"release: {names} were not published by one run; publish them together again")
+    return {**found[PERSON], "release": ".".join(spec.released(PERSON))}
 
 
 def _claimed(

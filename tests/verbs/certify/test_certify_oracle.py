@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from math import isclose
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import event, example, given
@@ -20,12 +19,12 @@ from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys
 from kanon_sql.verbs.certify.definitions import attributes_of, definitions_of
 from kanon_sql.verbs.certify.ground import lay_ground
-from kanon_sql.verbs.certify.open_database import cursor_of
 from kanon_sql.verbs.certify.verify_certificate import Answers, check_lattice, verify
 from tests.conftest import Database
 from tests.oracles.model import INFINITY, classes, frequencies, judge, model_of
 from tests.servers import SUBJECTS, subject_of
 from tests.servers.embedded import DuckDBSubject
+from tests.support.certificates import where
 from tests.support.oracle_cases import (
     ENTROPY_FALLS,
     NOBODY_TELLS,
@@ -298,15 +297,6 @@ def visits() -> list[tuple[Any, ...]]:
         )
         for number in range(120)
     ]  # fmt: skip
-
-
-def where(name: str, subject: Any) -> Any:
-    """The cursor that the verifier opens by itself, where a database has an address."""
-    if name == "duckdb":
-        return subject.connection
-    url = getattr(subject, "url", "spark")
-    return cursor_of(name, url if "unix_socket" not in url else url.split("unix_socket=")[0] + "unix_socket=" + quote(
-        url.split("unix_socket=")[1], safe=""))  # fmt: skip
 
 
 QUICK = [("sqlite", "persons")]
