@@ -93,16 +93,22 @@ def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
 
 
 def run_if_several(
-    run: Session, verb: str, path: str, refused: Mapping[str, bool], manifest: str | None = None
+    run: Session,
+    verb: str,
+    path: str,
+    refused: Mapping[str, bool],
+    manifest: str | None = None,
+    earlier: str | None = None,
 ) -> None:
     """Run a verb and exit, if a file is a spec of several tables.
 
     Args:
         run: the session.
-        verb: the command: plan, anonymize, check or audit.
+        verb: the command: plan, anonymize, apply, check or audit.
         path: the spec, or a table, which is none.
         refused: options that are for one table -> whether they were given.
-        manifest: what ``--manifest`` says, of anonymize.
+        manifest: what ``--manifest`` says, of anonymize and apply.
+        earlier: the earlier release, of apply.
 
     Raises:
         SpecError: the spec is wrong, such an option was given, or a release would be lost.
@@ -119,25 +125,27 @@ def run_if_several(
         write_report,
     )
     from kanon_sql.spec import PERSON
-    from kanon_sql.verbs import relational, relational_audit
+    from kanon_sql.verbs import relational, relational_apply, relational_audit
 
     given = [name for name, is_given in refused.items() if is_given]
     given += [f"--set {key}" for key in run.own]
     if given:
         raise SpecError(f"{', '.join(given)}: {verb} does not take this for a spec of several tables; leave it out")
-    if verb == "anonymize":
+    publishes = verb in ("anonymize", "apply")
+    if publishes:
         need_lasting(run.database)
         if manifest != "none":
             manifest_path(manifest)  # refused before the run where it is a directory
-    engine = run.connect(read_only=verb != "anonymize")
-    verbs = relational_audit if verb == "audit" else relational
-    result = getattr(verbs, f"{verb}_tables")(engine, spec, timeout=run.timeout, report=run.report)
+    engine = run.connect(read_only=not publishes)
+    verbs = {"audit": relational_audit, "apply": relational_apply}.get(verb, relational)
+    named = () if earlier is None else (earlier,)
+    result = getattr(verbs, f"{verb}_tables")(engine, spec, *named, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, result)
-    if verb == "anonymize" and result.manifest is not None and manifest != "none":
-        named = manifest_path(manifest) or default_manifest(Path(path), spec.released(PERSON))
-        write_manifest(named, result.manifest)
-        run.message(f"manifest: {named}")
+    if publishes and result.manifest is not None and manifest != "none":
+        written = manifest_path(manifest) or default_manifest(Path(path), spec.released(PERSON))
+        write_manifest(written, result.manifest)
+        run.message(f"manifest: {written}")
     if run.report_file is not None:
         from kanon_sql.report.related_page import related_report
 

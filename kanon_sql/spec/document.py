@@ -165,7 +165,8 @@ class SpecDocument(Displayed, Part):
         if isinstance(given, str) and given in KINDS:
             faults.attempt(("kind",), only_kind(cls.of_kind), given)
         if not cls.of_several and SpecDocument.is_of_several(value):
-            why = "this is a spec of several tables, which only plan, anonymize, check, audit and compare read"
+            verbs = "plan, anonymize, check, audit, compare, report, release apply and release certify"
+            why = f"this is a spec of several tables, which only {verbs} read"
             faults.add(("person",), why, at_key=True)
         faults.finish()
         return value

@@ -26,6 +26,7 @@ __all__ = [
     "plan",
     "refresh",
     "relational",
+    "relational_apply",
     "relational_audit",
     "relational_comparison",
     "render",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,13 +76,16 @@ __all__ = [
     "RelationalResult",
     "ReleasedColumn",
     "TableResult",
+    "Takeover",
     "anonymize_tables",
     "check_tables",
+    "obstacles_of_several",
     "plan_tables",
+    "released_by",
     "released_tables",
 ]
 
-Verb = Literal["plan", "anonymize", "check"]
+Verb = Literal["plan", "anonymize", "apply", "check"]
 
 
 class ReleasedColumn(TypedDict):
@@ -143,7 +146,7 @@ class RelationalResult(VerdictResult):
     """What is found of several tables that are released together.
 
     Attributes:
-        verb: ``plan``, ``anonymize`` or ``check``.
+        verb: ``plan``, ``anonymize``, ``apply`` or ``check``.
         verdict: ``pass``, or ``fail`` where nothing may be published.
         message: the verdict in a sentence.
         recoding: ``local`` or ``full_domain``; None where released tables were checked.
@@ -260,8 +263,8 @@ def anonymize_tables(
         >>> kanon_sql.anonymize_tables(db, spec).message
         'published 2 tables of 600 persons out of 600, for km_anonymity (k = 3, m = 1)'
     """
-    refuse(_obstacles(engine, spec, publishes=True))
-    return _run(engine, spec, "anonymize", timeout, report)
+    refuse(obstacles_of_several(engine, spec, publishes=True))
+    return released_by(engine, spec, "anonymize", timeout, report)
 
 
 def plan_tables(
@@ -293,12 +296,18 @@ def plan_tables(
         >>> kanon_sql.plan_tables(db, spec).passed
         True
     """
-    refuse(_obstacles(engine, spec, publishes=False))
-    return _run(engine, spec, "plan", timeout, report)
+    refuse(obstacles_of_several(engine, spec, publishes=False))
+    return released_by(engine, spec, "plan", timeout, report)
 
 
-def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list[Obstacle]:
-    """What cannot be, before the first statement."""
+def obstacles_of_several(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list[Obstacle]:
+    """What cannot be, before the first statement.
+
+    Args:
+        engine: where it is to run.
+        spec: of the tables.
+        publishes: whether they are to be published.
+    """
     found = []
     if publishes and spec.release is None:
         found.append(Obstacle("release: missing; write release: {schema: released}, or use plan", SpecError))
@@ -316,9 +325,34 @@ def _obstacles(engine: Engine, spec: RelationalSpec, *, publishes: bool) -> list
     return found
 
 
-def _run(
-    engine: Engine, spec: RelationalSpec, verb: Verb, timeout: float | None, report: Reporter | None
+@dataclass(frozen=True)
+class Takeover:
+    """Levels that are those of an earlier release.
+
+    Attributes:
+        name: the earlier release.
+        spec: the spec with these levels, and no others.
+        refused: why tables that were written may not be published; None where nothing can stop them.
+    """
+
+    name: str
+    spec: RelationalSpec
+    refused: Callable[[Workspace, RelationalSpec, Mapping[str, ReleasedTable]], str | None] | None = None
+
+    def why_not(self, workspace: Workspace, spec: RelationalSpec, written: Mapping[str, ReleasedTable]) -> str | None:
+        """Why tables that were written may not be published; None where they may."""
+        return None if self.refused is None else self.refused(workspace, spec, written)
+
+
+def released_by(
+    engine: Engine,
+    spec: RelationalSpec,
+    verb: Verb,
+    timeout: float | None,
+    report: Reporter | None,
+    takeover: Takeover | None = None,
 ) -> RelationalResult:
+    """Plan or publish several tables: by a search, or at the levels of an earlier release."""
     judged = [spec.source_of(name).table for name in (PERSON, *spec.below)]
     publishes = verb == "anonymize"
     with running(engine, timeout, report, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
@@ -329,19 +363,20 @@ def _run(
                     refuse_missing_schema(workspace, spec.release.schema_)
                     for name in (PERSON, *spec.below):
                         refuse_foreign_release(workspace, Placed(spec, name))
-            result = _released(run, workspace, spec, verb)
+            result = _released(workspace, spec, verb, takeover)
             result = replace(result, notes=[*engine.read_notes, *result.notes])
         return run.closed(result)
 
 
-def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) -> RelationalResult:
-    found = members(workspace, spec)
-    sensitive = Sensitive(workspace, spec, found)
-    made = _recoded(workspace, spec, found, sensitive)
+def _released(workspace: Workspace, spec: RelationalSpec, verb: Verb, takeover: Takeover | None) -> RelationalResult:
+    searched = spec if takeover is None else takeover.spec
+    found = members(workspace, searched)
+    sensitive = Sensitive(workspace, searched, found)
+    made = _recoded(workspace, searched, found, sensitive)
     notes = [*_notes(spec), *_sampling_notes(spec, found), *([] if _is_proven(spec) else [_NOT_PROVEN])]
     stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
     if made is None:
-        return _without_release(spec, found, verb, stopped)
+        return _without_release(spec, found, verb, stopped, takeover)
     states, left_out = made.states, made.left_out
     counted = outcomes(workspace, found, states)
     result = RelationalResult(
@@ -375,6 +410,8 @@ def _released(run: Run, workspace: Workspace, spec: RelationalSpec, verb: Verb) 
         revealing = _revealing(workspace, spec, found, states, counted)
         result = replace(result, warnings=[*result.warnings, *_of_kept(workspace, spec, written), *revealing])
         if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
+            return replace(result, verdict="fail", message=f"{stopped}: {why}")
+        if (why := None if takeover is None else takeover.why_not(workspace, spec, written)) is not None:
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
         result = replace(result, tables=_tables(spec, counted, published=True))
         manifest = _manifest(workspace, spec, result)
@@ -682,15 +719,19 @@ def _sampling_notes(spec: RelationalSpec, found: Mapping[str, Member]) -> list[s
     return notes
 
 
-def _without_release(spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str) -> RelationalResult:
+def _without_release(
+    spec: RelationalSpec, found: Mapping[str, Member], verb: Verb, stopped: str, takeover: Takeover | None
+) -> RelationalResult:
     most = spec.suppression.most_persons(found[PERSON].count)
     proven = spec.method == "full_domain" and _is_proven(spec)
     tried = "with whatever levels" if proven else "with all levels that were tried"
+    mend = "raise suppression.max_persons, add levels, or lower k or m"
+    if takeover is not None:
+        tried, mend = f"at the levels of {takeover.name}", "raise suppression.max_persons, or release by anonymize"
     return RelationalResult(
         verb=verb,
         verdict="fail",
-        message=f"{stopped}: {tried} more than the limit of {most:,} persons would be left out; raise "
-        "suppression.max_persons, add levels, or lower k or m",
+        message=f"{stopped}: {tried} more than the limit of {most:,} persons would be left out; {mend}",
         recoding=spec.method,
         persons=found[PERSON].count,
         left_out=found[PERSON].count,

@@ -577,7 +577,8 @@ def test_what_reads_one_table_says_that_there_are_several() -> None:
     with pytest.raises(SpecError) as error:
         kanon_sql.Spec.from_dict(spec_of(random_world(3), "local", 2, 1).to_dict())
     assert str(error.value) == (
-        "person: this is a spec of several tables, which only plan, anonymize, check, audit and compare read"
+        "person: this is a spec of several tables, which only plan, anonymize, check, audit, compare, report, "
+        "release apply and release certify read"
     )
 
 

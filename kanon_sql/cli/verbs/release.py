@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.complete import directories, paths
-from kanon_sql.cli.inputs import load_spec, need_database, need_lasting, spec_of_several
+from kanon_sql.cli.inputs import load_spec, need_database, need_lasting, run_if_several, spec_of_several
 from kanon_sql.cli.options import (
     EvidenceFormat,
     External,
@@ -122,7 +122,8 @@ def apply(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The name of the saved recoding, from recoding: {save_as: NAME} in the spec.",
+            help="The name of the saved recoding, from recoding: {save_as: NAME} in the spec; of several tables, the "
+            "released table of persons of the earlier release.",
             show_default=False,
         ),
     ],
@@ -154,9 +155,14 @@ def apply(
     The new release is verified by itself, like every release. Rows that no class covers are
     suppressed, as are rows of classes that would violate a requirement. Exit code 1: more rows
     would be suppressed than the spec allows, and nothing was published.
+
+    Several tables are released at the levels of an earlier release with recoding: full_domain,
+    under the names of the spec, as anonymize does.
     """
     from kanon_sql.verbs.apply import apply as run_apply
 
+    given = {"--source": source is not None, "--release": release is not None, "--fail-on-warning": fail_on_warning}
+    run_if_several(run, "apply", str(spec_file), given, manifest, name)
     spec = load_spec(spec_file)
     path = manifest_path(manifest)
     need_lasting(run.database)
@@ -306,7 +312,8 @@ def certify(
     Writes everything that an independent auditor needs into a directory: statements that
     measure the release straight from the definitions, compare it with its source and prove
     that no other generalization is better; their results; and verify_certificate.py, which
-    runs them again. Creates only temporary tables. Exit code 1: a claim does not hold.
+    runs them again. The spec may be one of several tables. Creates only temporary tables.
+    Exit code 1: a claim does not hold.
     """
     from kanon_sql.verbs.certify import certify as run_certify
 

@@ -232,22 +232,17 @@ def not_to_run(certificate, text_of, cursor):
 
 def not_recorded(certificate, rows_of):
     """What of a certificate is not what the database has recorded, or what follows from that."""
-    ((spec_hash, text),) = rows_of["manifest"]
+    ((spec_hash, text),), counts, made = rows_of["manifest"], rows_of["counts"], certificate["provenance"]
     manifest, (entry,) = json.loads(text), [json.loads(row[1]) for row in rows_of.get("ledger", [])] or [None]
-    made = certificate["provenance"]
     claimed = [*map(certificate.get, ("spec", "spec_hash", "release")), made["manifest"], made["ledger"]]
     if [manifest["spec"], spec_hash, manifest["release"], manifest, entry] != claimed:
         yield "its spec, its manifest, or its entry in the ledger is another one"
-    if "release_of_tables" in manifest:  # of items of a text, the rows of the source are not counted
-        tables = manifest["release_of_tables"]["tables"]
-        noted = {name: [None if name in manifest["spec"]["items"] else one["rows"], one["released"]]
-                 for name, one in tables.items()}  # fmt: skip
-        if noted != (counted := {row[0]: row[1:3] for row in rows_of["counts"]}):
-            yield f"the tables have the rows {counted}, and the manifest says {noted}"
-        return
-    (source, released, *_), rows = rows_of["counts"][0], manifest["rows"]
-    if [source, released] != [rows["source"], rows["released"] + (rows.get("masked") or 0)]:
-        yield f"of {source} rows {released} are in the release, and the manifest says {rows}"
+    rows, several = manifest.get("rows", {}), manifest.get("release_of_tables", {}).get("tables", {})
+    noted = sorted([name, one["rows"], one["released"]] for name, one in several.items())  # NULL is not counted
+    noted = noted or [[rows["source"], rows["released"] + (rows.get("masked") or 0)]]
+    pairs = [pair for own, its in zip_longest(noted, sorted(counts), fillvalue=("", "")) for pair in zip(own, its)]
+    if not all(its in (own, None) for own, its in pairs):
+        yield f"the source and the release have the rows {counts}, and the manifest says {noted}"
 
 
 def verify(directory, cursor, *, key=None, digest=None, say=print):

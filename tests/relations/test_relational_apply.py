@@ -1,0 +1,192 @@
+"""``apply`` for several tables: the levels of an earlier release, a release that satisfies by itself, and no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+from kanon_sql import RelationalSpec
+from kanon_sql.cli import app
+from kanon_sql.errors import SpecError
+from kanon_sql.testing import Subject
+from kanon_sql.verbs.relational import anonymize_tables
+from kanon_sql.verbs.relational_apply import apply_tables
+from tests.conftest import Database
+from tests.oracles.relations import fewest_sharing
+from tests.servers import subject_of
+
+PUBLISHING = [
+    "duckdb",
+    pytest.param("postgres", marks=pytest.mark.slow),
+    pytest.param("mariadb", marks=pytest.mark.slow),
+]
+"""Those with schemas: in one schema, the tables of two releases would have the same names."""
+
+
+RELEASED_IN_MAY = "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
+
+
+def spec_of(month: str, schema: str = "", **more: Any) -> RelationalSpec:
+    """The tables of a month; on SQLite, which has no schemas, their names say which."""
+    content = {
+        "version": 1,
+        "person": {
+            "table": f"people_{month}", "name": "r_people", "key": "id",
+            "quasi_identifiers": {"age": {"intervals": [10, 20]}},
+        },
+        "tables": {
+            "r_stays": {
+                "table": f"stays_{month}", "key": "nr", "person": "who", "quasi_identifiers": {"ward": {"prefix": [1]}},
+            },
+            "r_drugs": {
+                "table": f"drugs_{month}", "parent": "r_stays", "by": "stay", "quasi_identifiers": {"drug": {}},
+            },
+        },
+        "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
+        "recoding": "full_domain",
+        "suppression": {"max_persons": 0.3},
+        "release": {"schema": schema or month},
+        **more,
+    }  # fmt: skip
+    return RelationalSpec.from_dict(content)
+
+
+def fill(subject: Any, month: str, persons: int, first: int = 0) -> None:
+    """Ages that differ by less than ten, and a person alone with a ward."""
+    numbers = range(first, first + persons)
+    people = [(n, 20 + n % 3) for n in numbers]
+    stays = [(n, n % persons + first, f"w{n % 2}") for n in range(2 * persons)]
+    drugs = [(n, f"d{n % 2}") for n in range(0, 2 * persons, 3)]
+    subject.table(f"people_{month}", {"id": "integer", "age": "integer"}, people)
+    subject.table(f"stays_{month}", {"nr": "integer", "who": "integer", "ward": "text"}, stays)
+    subject.table(f"drugs_{month}", {"stay": "integer", "drug": "text"}, drugs)
+
+
+def april_and_may(subject: Any) -> None:
+    """Two months; wards of April are rare, so that its release has them on the level above."""
+    for month, persons, first in (("april", 18, 0), ("may", 24, 100)):
+        fill(subject, month, persons, first)
+        subject.execute(f"CREATE SCHEMA {month}")
+    subject.execute("UPDATE stays_april SET ward = 'w7' WHERE nr = 5")
+    subject.execute("UPDATE stays_may SET ward = 'x1' WHERE who = 104")
+
+
+@pytest.fixture
+def subject() -> Iterator[Subject]:
+    with subject_of("duckdb") as made:
+        april_and_may(made)
+        with made.connect() as engine:
+            assert anonymize_tables(engine, spec_of("april", suppression={"max_persons": 0})).passed
+        yield made
+
+
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_new_rows_get_the_levels_of_the_earlier_release(name: str) -> None:
+    with subject_of(name) as subject:
+        april_and_may(subject)
+        with subject.connect() as engine:
+            april = anonymize_tables(engine, spec_of("april", suppression={"max_persons": 0}))
+            assert april.passed, april.message
+            assert april.node is not None
+            assert april.node["r_stays"] == {"ward": 1}
+            result = apply_tables(engine, spec_of("may"), "april.r_people")
+        assert result.passed, result.message
+        assert (result.verb, result.node) == ("apply", april.node)
+        persons = subject.fetch("SELECT id, age FROM may.r_people")
+        stays = subject.fetch("SELECT nr, who, ward FROM may.r_stays")
+        drugs = subject.fetch("SELECT 0, stay, drug FROM may.r_drugs")
+        assert len(persons) == 24 - result.left_out
+        assert result.left_out >= 1  # x is the ward of one person
+        assert {ward for _, _, ward in stays} == {"w*"}
+        fewest = fewest_sharing(persons, {"stays": ("person", stays), "drugs": ("stays", drugs)}, 1)
+        assert fewest is not None
+        assert fewest >= 3
+        assert result.manifest is not None
+        assert result.manifest["spec_hash"] == spec_of("may").hash
+        assert any("whether a person is in both is not known" in note for note in result.notes)
+
+
+def test_nothing_is_published_where_too_many_would_be_left_out(subject: Any) -> None:
+    with subject.connect() as engine:
+        result = apply_tables(engine, spec_of("may", suppression={"max_persons": 0}), "april.r_people")
+    assert not result.passed
+    assert "at the levels of april.r_people more than the limit of 0 persons" in result.message
+    assert subject.fetch(
+        "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
+    ) == [(0,)]
+
+
+def test_persons_of_both_releases_stop_it_where_keys_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_RELEASES", "a secret of this test, long enough")
+    keys = {"secret": "env:KEY_OF_RELEASES"}
+    with subject_of("duckdb") as subject:
+        for month, first in (("april", 0), ("may", 8), ("june", 100)):
+            fill(subject, month, 9, first)
+            subject.execute(f"CREATE SCHEMA {month}")
+        with subject.connect() as engine:
+            april, may, june = (
+                spec_of(month, release={"schema": month, "keys": keys}) for month in ("april", "may", "june")
+            )
+            assert anonymize_tables(engine, april).passed
+            result = apply_tables(engine, may, "april.r_people")
+            assert not result.passed
+            assert "1 persons are in april.r_people too" in result.message
+            assert subject.fetch(
+                "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
+            ) == [(0,)]
+            result = apply_tables(engine, june, "april.r_people")
+            assert result.passed, result.message
+            assert any("no key of a person is in both" in note for note in result.notes)
+            result = apply_tables(engine, spec_of("may"), "april.r_people")  # with random keys
+            assert any("is not known" in note for note in result.notes)
+
+
+def test_what_is_refused(subject: Any) -> None:
+    may = spec_of("may")
+    with subject.connect() as engine:
+        for name, spec, why in (
+            ("april.people", may, "no manifest of a release"),
+            ("people_april", may, "no manifest of a release"),
+            ("april.r_people", spec_of("may", recoding="local"), "write full_domain"),
+            ("april.r_people", spec_of("may", schema="april"), "would be replaced"),
+            ("april.r_people", spec_of("may", release=None), "release: missing"),
+            ("april.r_people", spec_of("may", tables={"r_stays": may.to_dict()["tables"]["r_stays"]}), "r_drugs"),
+            (
+                "april.r_people",
+                spec_of("may", person={**may.to_dict()["person"], "quasi_identifiers": {"age": {"intervals": [10]}}}),
+                "person.quasi_identifiers",
+            ),
+        ):
+            with pytest.raises(SpecError, match=why):
+                apply_tables(engine, spec, name)
+        assert anonymize_tables(engine, spec_of("april", recoding="local", suppression={"max_rows": 1.0})).passed
+        with pytest.raises(SpecError, match="classes are not kept"):
+            apply_tables(engine, may, "april.r_people")
+    assert subject.fetch(
+        "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
+    ) == [(0,)]
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.duckdb")
+    with duckdb.connect(path) as connection:
+        database = Database(connection)
+        database.execute = connection.execute  # type: ignore[attr-defined]
+        april_and_may(database)
+    for month in ("april", "may"):
+        (tmp_path / f"{month}.yml").write_text(json.dumps(spec_of(month).to_dict()))
+    for words, code, text in (
+        (["anonymize", f"{tmp_path}/april.yml"], 0, "PASS"),
+        (["release", "apply", f"{tmp_path}/may.yml", "april.r_people", "--source", "x"], 2, "--source"),
+        (["release", "apply", f"{tmp_path}/may.yml", "april.r_people"], 0, "at the levels of"),
+    ):
+        run = CliRunner().invoke(app, [*words, "-d", path])
+        assert run.exit_code == code, run.output
+        assert text in run.output
+    assert (tmp_path / "may.r_people.manifest.json").is_file()
