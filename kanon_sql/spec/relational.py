@@ -703,6 +703,7 @@ class RelationalSpec(SpecDocument):
         "source": "several tables are named under 'person' and 'tables'; write person: {table: patients, key: id}",
         "unit": "the table of persons has a row for each person; write person: {table: patients, key: id}",
         "quasi_identifiers": "each table has its own; write them below person or below a table of 'tables'",
+        "ledger": "a ledger does not compare releases of several tables, so that none is recorded; leave it out",
         "dimensions": in_kind("table"),
         "position": in_kind("positions"),
         "perturb": in_kind("perturbed"),

@@ -113,6 +113,16 @@ def test_a_damaged_result_of_several_tables_is_refused(database: str, tmp_path: 
         assert "damaged" in run.output, key
 
 
+def test_what_is_not_for_several_tables_says_what_is(database: str, tmp_path: Path) -> None:
+    run = CliRunner().invoke(app, ["explore", database.replace("c.duckdb", "t.yml"), "-d", database])
+    assert run.exit_code == 2, run.output
+    assert "explore shows one table; for several, kanon-sql plan" in " ".join(run.output.split())
+    (tmp_path / "t.yml").write_text(SPEC + "ledger: {table: l}\n")
+    run = CliRunner().invoke(app, ["plan", str(tmp_path / "t.yml"), "-d", database])
+    assert run.exit_code == 2, run.output
+    assert "a ledger does not compare releases of several tables" in " ".join(run.output.split())
+
+
 def test_where_the_manifest_goes(database: str, tmp_path: Path) -> None:
     folder = Path(database).parent
     invoked("anonymize", f"{folder}/t.yml", "-d", database, "--manifest", "none")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.inputs import load_spec, need_database
+from kanon_sql.cli.inputs import load_spec, need_database, spec_of_several
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
@@ -75,6 +75,11 @@ def explore(
 
     if spec_file is not None and table is not None:
         raise SpecError("the spec already names a table; give either a spec or --table")
+    if spec_file is not None and spec_of_several(str(spec_file)) is not None:
+        raise SpecError(
+            f"{spec_file}: explore shows one table; for several, kanon-sql plan {spec_file} -o page.html writes a page "
+            "with what each loses, and report one of a release"
+        )
     need_database(run.database)
     spec = None if spec_file is None else load_spec(spec_file)
 
