@@ -296,6 +296,11 @@ def test_what_is_refused(world: tuple[Any, Path], tmp_path: Path) -> None:
         kanon_sql.certify(engine, spec, folder, whole_boundary=True)
     with pytest.raises(SpecError, match="release: missing"):
         kanon_sql.certify(engine, RelationalSpec.from_dict(SPEC), folder)
+    untrue = {**SPEC["person"], "keep": [], "shift": ["birth"]}
+    lists = {"r_codes": {"table": "person", "column": "codes"}}
+    for changes, why in (({"person": untrue}, "untrue on purpose"), ({"items": lists}, "a column of lists")):
+        with pytest.raises(KanonError, match=why):
+            kanon_sql.certify(engine, RelationalSpec.from_dict({**spec.to_dict(), **changes}), folder)
     connection.execute("CREATE TABLE released.copy AS FROM released.r_drugs")
     connection.execute("DROP TABLE released.r_drugs")
     with pytest.raises(KanonError, match="r_drugs"):
