@@ -35,7 +35,7 @@ def unnest(workspace: Workspace, template: str, target: Relation, column: str, c
     """
     dialect = workspace.dialect
     if dialect.item is None:
-        raise UnsupportedError(f"lists of {dialect.name} are not supported")
+        raise UnsupportedError(f"lists of {dialect.name} are not supported; join the items to a text in a query")
     shape = workspace.compiler.shape(template, (target,), lambda: {**context, "target": target})
     item = dialect.item.format(f"{dialect.quote('own')}.{dialect.quote(column)}")
     workspace.run(workspace.compiler.fill(template, shape, {"item": item}))

@@ -902,8 +902,9 @@ def _stands_as_list(workspace: Workspace, table: ReleasedTable, item: ItemColumn
     if problems:
         raise SpecError(problems)
     if not is_list(columns[item.column]):
-        why = "which is no list; a text of items is not checked"
-        raise SpecError(f"{shown}: {item.column!r} is {columns[item.column].type}, {why}")
+        raise SpecError(
+            f"{shown}: {item.column!r} is {columns[item.column].type}, which is no list; a text of items is not checked"
+        )
     return released_list(table, item.column, name)
 
 

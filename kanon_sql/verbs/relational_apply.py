@@ -108,7 +108,7 @@ def _differences(own: Mapping[str, Any], other: Mapping[str, Any], shown: str) -
     for section in ("tables", "items"):
         for name in {**own[section], **other[section]}:
             if name not in own[section] or name not in other[section]:
-                yield Problem(f"{section}.{name}: only one of the spec and {shown} has it")
+                yield Problem(f"{section}.{name}: only one of the spec and {shown} has it; both need the same")
     shared = [("person", own["person"], other["person"])]
     shared += [(f"tables.{name}", own["tables"][name], other["tables"][name])
                for name in own["tables"] if name in other["tables"]]  # fmt: skip

@@ -322,7 +322,9 @@ class Dialect(ABC):
 
     def rename_all(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
         """Give several tables other names in their schemas, in this order; all of them, or none."""
-        raise UnsupportedError(f"{self.name}: several tables cannot be renamed at once: {self.renames_apart}")
+        raise UnsupportedError(
+            f"{self.name}: several tables cannot be renamed at once: {self.renames_apart}; rename one at a time"
+        )
 
     def mark(self, table: Sequence[str], run_id: str) -> str:
         """Let a table say which run wrote it, for as long as it is this table: whatever its name is, and no other one.
