@@ -16,8 +16,8 @@ from kanon_sql import RelationalSpec
 from kanon_sql.report.json import relational_audit_schema
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, random_world
-from tests.relations.test_relations import spec_of
 from tests.servers import subject_of
+from tests.support.relations import spec_of
 
 KNOWN = ("0", "1", "2", "3", "all")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,12 +17,6 @@ from tests.verbs.warnings.test_warnings_of_columns import share_of
 
 CODE = "kept_reveals_quasi_identifier"
 PUBLISHING = ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgres", "sqlite"))]
-
-
-@pytest.fixture
-def subject() -> Iterator[Subject]:
-    with subject_of("duckdb") as made:
-        yield made
 
 
 def people(seed: int, count: int) -> tuple[list[Any], list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -28,12 +28,6 @@ LISTS = {
 }
 
 Items = Sequence[str | None] | None
-
-
-@pytest.fixture
-def subject() -> Iterator[Subject]:
-    with subject_of("duckdb") as made:
-        yield made
 
 
 def table(subject: Subject, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:

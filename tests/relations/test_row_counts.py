@@ -12,9 +12,9 @@ from kanon_sql import RelationalSpec
 from kanon_sql.errors import SpecError
 from kanon_sql.testing import Subject
 from tests.oracles.relations import random_world
-from tests.relations.test_relations import make, released
-from tests.relations.test_relations import spec_of as world_spec
 from tests.servers import subject_of
+from tests.support.relations import make, released
+from tests.support.relations import spec_of as world_spec
 
 ENGINES = ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgres", "sqlite"))]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -17,14 +16,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, fewest_sharing, fewest_values, largest_share, random_world
 from tests.servers import subject_of
-
-ENGINES = ["postgres", "sqlite", "mariadb", "clickhouse", "spark"]
-
-
-@pytest.fixture
-def subject() -> Iterator[Subject]:
-    with subject_of("duckdb") as made:
-        yield made
+from tests.support.relations import ENGINES
 
 
 def make(subject: Subject, world: World, seed: int) -> None:
