@@ -80,11 +80,13 @@ def named(engine: Engine, spec: Spec, table: str, number: int, *, as_source: boo
         as_source: it holds values, which are read as those of the source; otherwise it is a release.
     """
     parts = parse_table_name(table)
+    if not _is_file(engine, table, parts):
+        yield TargetTable(parts, ".".join(parts))
+        return
     path = Path(os.path.realpath(table))
     own = as_source and spec.source.file is not None and Path(os.path.realpath(spec.source.file)) == path
-    # In another CSV file DuckDB may find other types than in the source, so that equal values would not match.
-    guessed = as_source and not own and path.suffix.lower() == ".csv"
-    if guessed or not _is_file(engine, table, parts):
+    if as_source and not own and path.suffix.lower() == ".csv":
+        # DuckDB may find other types in it than in the source, so that equal values would not match.
         yield TargetTable(parts, ".".join(parts))
         return
     copy = f"file{number}"

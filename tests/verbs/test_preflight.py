@@ -59,6 +59,12 @@ ROWS: dict[str, Any] = {
     "key": "id",
     "perturb": {"age": {"noise": 0.5}},
 }
+TABLES: dict[str, Any] = {
+    "version": 1,
+    "person": {"table": "people", "key": "id", "quasi_identifiers": {"age": {}}},
+    "privacy": [{"km_anonymity": {"k": 2}}],
+    "release": {"schema": "released"},
+}
 
 
 SECRET = "KANON_NO_SUCH_SECRET"
@@ -373,6 +379,7 @@ def test_verbs_without_obstacles_have_none(database: Database) -> None:
         "tabulate": kanon_sql.TableSpec.from_dict(CELLS),
         "cloak": kanon_sql.CloakSpec.from_dict(POSITIONS),
         "perturb": kanon_sql.PerturbSpec.from_dict(ROWS),
+        "certify_tables": kanon_sql.RelationalSpec.from_dict(TABLES),
     }
     assert {verb: found(verb, spec, engine=database.engine) for verb, spec in (plain | others).items()} == {
         verb: [] for verb in RULES if verb in plain or verb not in PIPELINES

@@ -115,7 +115,7 @@ def test_a_table_that_fails_says_so(database: Database) -> None:
     stand(database, of_sizes(1, 4))
     found = kanon_sql.evidence(database.engine, spec_of())
     assert not found.passed
-    assert found.problems[0] == "released: 1 of 2 classes (1 rows) violate 2-anonymity"
+    assert found.problems[0] == "released: 1 of 2 classes (1 row) violate 2-anonymity"
     assert found.records.alone == 1
     text = kanon_sql.evidence_report(found)
     assert "FAIL" in text
