@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
 import kanon_sql.errors
+import kanon_sql.results
 import kanon_sql.testing
 from kanon_sql.cli import app
 from kanon_sql.disclosure.attacks import ATTACKS
@@ -355,7 +356,9 @@ def test_the_site_builds_and_fetches_nothing(site: Path) -> None:
         )
         assert not fetched, f"{file.name}: {fetched}"
     shown = (site / "reference/python.html").read_text("utf-8")
-    names = [f"kanon_sql.{name}" for name in python_reference.objects().keys() - set(kanon_sql.errors.__all__)]
+    results = kanon_sql.results.__all__
+    names = [f"kanon_sql.{name}" for name in python_reference.objects().keys() - {*kanon_sql.errors.__all__, *results}]
+    names += [f"kanon_sql.results.{name}" for name in results]
     names += [f"kanon_sql.testing.{name}" for name in kanon_sql.testing.__all__]
     names += [f"kanon_sql.errors.{name}" for name in python_reference.errors()]
     assert [name for name in names if f'id="{name}"' not in shown] == []

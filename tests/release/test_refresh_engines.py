@@ -264,7 +264,7 @@ def test_who_publishes_at_the_same_moment_on_clickhouse_gives_way(monkeypatch: p
     with subject_of("clickhouse") as subject, subject.connect() as engine, subject.connect() as other:
         begin(subject, engine)
         module = importlib.import_module("kanon_sql.release.publish")
-        looked, done = module._replaced, []
+        looked, done = module.replaced_run, []
 
         def looks(*given: Any) -> Any:
             found = looked(*given)
@@ -275,7 +275,7 @@ def test_who_publishes_at_the_same_moment_on_clickhouse_gives_way(monkeypatch: p
             return found
 
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_replaced", looks)
+            patch.setattr(module, "replaced_run", looks)
             with pytest.raises(DatabaseError, match="that release is back under its name"):
                 kanon_sql.refresh(engine, spec())
         assert released(subject) == BEFORE + Counter({"dd*": 4})
