@@ -74,12 +74,19 @@ def as_released(subject: Subject, world: World) -> RelationalSpec:
     return spec_of(world, "full_domain", 3, 1, release={"schema": "released"})
 
 
-@pytest.mark.parametrize("start", [0, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "start",
+    [
+        0,
+        pytest.param(200, marks=pytest.mark.slow),
+        *(pytest.param(start, marks=pytest.mark.campaign) for start in (210, 220)),
+    ],
+)
 def test_who_could_be_found(start: int) -> None:
     with subject_of("duckdb") as subject:
         engine, joined = subject.connect(), 0
         subject.execute("CREATE SCHEMA released")
-        for seed in range(start, start + (6 if start == 0 else 30)):
+        for seed in range(start, start + (6 if start == 0 else 10)):
             world = random_world(seed)
             if not world.columns:
                 continue

@@ -126,13 +126,13 @@ def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
     "start",
     [
         pytest.param(100, marks=pytest.mark.slow),
-        *(pytest.param(start, marks=pytest.mark.campaign) for start in range(110, 700, 10)),
+        *(pytest.param(start, marks=pytest.mark.campaign) for start in range(104, 700, 4)),
     ],
 )
 def test_many_worlds(subject: Subject, start: int) -> None:
     engine = subject.connect()
     subject.execute("CREATE SCHEMA released")
-    for seed in range(start, start + 10):
+    for seed in range(start, start + 4):
         world = random_world(seed)
         if world.columns:
             make(subject, world)
