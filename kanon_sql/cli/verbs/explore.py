@@ -77,8 +77,8 @@ def explore(
         raise SpecError("the spec already names a table; give either a spec or --table")
     if spec_file is not None and spec_of_several(str(spec_file)) is not None:
         raise SpecError(
-            f"{spec_file}: explore shows one table; for several, kanon-sql plan {spec_file} -o page.html writes a page "
-            "with what each loses, and report one of a release"
+            f"explore shows one table; for several, kanon-sql plan {spec_file} -o page.html writes a page with what "
+            "each loses, and report one of a release"
         )
     need_database(run.database)
     spec = None if spec_file is None else load_spec(spec_file)
