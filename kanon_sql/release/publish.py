@@ -46,6 +46,7 @@ from kanon_sql.release.manifest import (
     pending_records,
     recorded_state,
     release_key,
+    scratch_name,
     was_published,
 )
 from kanon_sql.release.write import in_schema_of
@@ -414,7 +415,7 @@ class _InSteps:
     @property
     def aside(self) -> Relation:
         """Where an old release is left."""
-        return in_schema_of(self.release, f"kanon_{self.workspace.run_id}_old")
+        return in_schema_of(self.release, scratch_name(self.workspace.run_id, "old", None))
 
     def publish(self) -> None:
         """Steps 1 to 6."""
