@@ -13,7 +13,7 @@ from kanon_sql.relations.classes import PersonClasses, node_dict
 from kanon_sql.relations.cuts import Cuts, thinned
 from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
-from kanon_sql.relations.lists import is_list
+from kanon_sql.relations.lists import is_list, refuse_unsorted
 from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
@@ -55,6 +55,7 @@ __all__ = [
     "members",
     "node_dict",
     "outcomes",
+    "refuse_unsorted",
     "released_keys",
     "released_list",
     "requirement_label",

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.sql import Relation
 
-__all__ = ["is_list", "list_labels", "unnest"]
+__all__ = ["is_list", "list_labels", "refuse_unsorted", "unnest"]
 
 _LIST = re.compile(r".+\[\]|array *[(<].+[)>]", re.IGNORECASE | re.DOTALL)
 """VARCHAR[] of DuckDB and PostgreSQL, Array(String) of ClickHouse, array<string> of Spark."""
@@ -39,6 +39,27 @@ def unnest(workspace: Workspace, template: str, target: Relation, column: str, c
     shape = workspace.compiler.shape(template, (target,), lambda: {**context, "target": target})
     item = dialect.item.format(f"{dialect.quote('own')}.{dialect.quote(column)}")
     workspace.run(workspace.compiler.fill(template, shape, {"item": item}))
+
+
+def refuse_unsorted(workspace: Workspace, table: Relation, column: str) -> None:
+    """Refuse released lists that differ in more than their items: a reader sees their order, and which are NULL.
+
+    Raises:
+        UnsupportedError: lists of this engine are not supported.
+        VerificationError: how many are in another order than sorted, or NULL.
+    """
+    dialect = workspace.dialect
+    if dialect.sorted_list is None:
+        raise UnsupportedError(f"lists of {dialect.name} are not supported; join the items to a text in a query")
+    template, context = "relations/unsorted_lists", {"table": table, "column": column}
+    shape = workspace.compiler.shape(template, (table, column), lambda: context)
+    fills = {"sorted": dialect.sorted_list.format(f"{dialect.quote('own')}.{dialect.quote(column)}")}
+    ((lists, unsorted),) = workspace.query(workspace.compiler.fill(template, shape, fills), 1)
+    if unsorted:
+        raise VerificationError(
+            f"{'.'.join(table.parts)}: {int(unsorted):,} of {int(lists):,} lists of {column!r} are NULL or not sorted, "
+            "which a reader sees and which is not counted; sort their items, and make NULL an empty list"
+        )
 
 
 def list_labels(workspace: Workspace, target: Relation, context: Mapping[str, object]) -> None:

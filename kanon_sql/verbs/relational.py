@@ -37,6 +37,7 @@ from kanon_sql.relations import (
     members,
     node_dict,
     outcomes,
+    refuse_unsorted,
     released_keys,
     released_list,
     requirement_label,
@@ -780,7 +781,7 @@ def check_tables(
     Raises:
         SpecError: the spec names no release, or a table lacks a column.
         DatabaseError: a table is not there.
-        VerificationError: keys are not unique, or rows refer to no row.
+        VerificationError: keys are not unique, rows refer to no row, or lists are not sorted.
 
     Examples:
         >>> spec = kanon_sql.RelationalSpec.from_dict(
@@ -896,6 +897,7 @@ def _stands_as_list(workspace: Workspace, table: ReleasedTable, item: ItemColumn
 
     Raises:
         SpecError: there is none.
+        VerificationError: its lists differ in more than their items.
     """
     columns, shown = workspace.columns(table.table), ".".join(table.table.parts)
     problems = unknown_columns(shown, columns, [item.column], "which the spec releases")
@@ -905,6 +907,7 @@ def _stands_as_list(workspace: Workspace, table: ReleasedTable, item: ItemColumn
         raise SpecError(
             f"{shown}: {item.column!r} is {columns[item.column].type}, which is no list; a text of items is not checked"
         )
+    refuse_unsorted(workspace, table.table, item.column)
     return released_list(table, item.column, name)
 
 

@@ -103,6 +103,7 @@ class Dialect(ABC):
         renames_apart: why several tables are not renamed all or none of them, where DDL cannot be rolled back.
         item: an item of a list, as an expression that makes a row of each; None where there are no lists.
         listed: a sorted list of texts, empty where all are NULL, as an aggregate.
+        sorted_list: a list in the order of ``listed``.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -134,6 +135,7 @@ class Dialect(ABC):
     has_rights: ClassVar[bool] = True
     item: ClassVar[str | None] = None
     listed: ClassVar[str | None] = None
+    sorted_list: ClassVar[str | None] = None
     renames_apart: ClassVar[str] = "it renames one table after the other"
     of_session: ClassVar[re.Pattern[str] | None] = None
 

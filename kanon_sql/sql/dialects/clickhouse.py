@@ -51,6 +51,7 @@ class ClickHouse(Dialect):
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
     item = "arrayJoin({})"
     listed = "arraySort(groupArray({}))"
+    sorted_list = "arraySort({})"
     renames_apart = "RENAME TABLE and EXCHANGE TABLES of several tables are done one after the other there"
     guard_obstacle = (
         "the settings of a reader's own query reach below a view (apply_deleted_mask = 0 brings back rows that were "

@@ -27,7 +27,8 @@ class DuckDB(Dialect):
 
     name = "duckdb"
     item = "UNNEST({})"
-    listed = "COALESCE(LIST({0} ORDER BY {0}) FILTER (WHERE {0} IS NOT NULL), CAST([] AS VARCHAR[]))"
+    listed = "COALESCE(LIST({0} ORDER BY {0} ASC) FILTER (WHERE {0} IS NOT NULL), CAST([] AS VARCHAR[]))"
+    sorted_list = "LIST_SORT({}, 'ASC', 'NULLS LAST')"
     of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "duckdb"
     numbers_classes = True

@@ -21,8 +21,10 @@ class Postgres(Dialect):
     name = "postgres"
     item = "UNNEST({})"
     listed = (
-        "COALESCE(ARRAY_AGG(CAST({0} AS TEXT) ORDER BY {0}) FILTER (WHERE {0} IS NOT NULL), CAST(ARRAY[] AS TEXT[]))"
+        'COALESCE(ARRAY_AGG(CAST({0} AS TEXT) ORDER BY CAST({0} AS TEXT) COLLATE "C") FILTER (WHERE {0} IS NOT NULL), '
+        "CAST(ARRAY[] AS TEXT[]))"
     )
+    sorted_list = 'ARRAY(SELECT item FROM UNNEST({}) AS items(item) ORDER BY CAST(item AS TEXT) COLLATE "C")'
     of_session = re.compile(r"pg_temp(_\d+)?", re.IGNORECASE)
     sqlglot = "postgres"
     longest_name = (63, "bytes")

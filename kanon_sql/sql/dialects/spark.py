@@ -28,6 +28,7 @@ class Spark(Dialect):
     has_rights = False
     item = "EXPLODE({})"
     listed = "SORT_ARRAY(COLLECT_LIST({}))"
+    sorted_list = "SORT_ARRAY({})"
     renames_apart = "a catalog renames one table at a time, and Delta Lake and Iceberg commit one at a time"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
