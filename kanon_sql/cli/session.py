@@ -80,6 +80,7 @@ class Session:
         databases: the same of several parties.
         format: what ``--format`` says.
         report_file: the HTML report that ``--output`` asks for.
+        output_directory: where the file of ``--output`` goes; the current directory without one.
         own: key -> values, of what ``--set`` says that is not about the connection.
         timeout: seconds for the statements of the run.
     """
@@ -92,6 +93,7 @@ class Session:
         self.databases: Sequence[str] = ()
         self.format = ""
         self.report_file: Path | None = None
+        self.output_directory = Path()
         self.own: Mapping[str, list[str]] = {}
         self.timeout: float | None = None
         self._resources: dict[str, Any] = {}
@@ -133,6 +135,8 @@ class Session:
         self._resources, self.own, self._set = read_settings(asked)
         self.timeout = self._resources.pop("timeout", None)
         self.format, path, is_report = output_of(asked)
+        if path is not None:
+            self.output_directory = path.parent
         if path is None or is_report:
             self.report_file = path
             yield

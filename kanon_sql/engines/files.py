@@ -70,7 +70,9 @@ def csv_options(csv: CsvFormat | None) -> str:
         "decimal_separator": None if csv.decimal is None else {"comma": ",", "point": "."}[csv.decimal],
         "dateformat": csv.dates,
     }
-    return "".join(f", {name} = {literal(value)}" for name, value in values.items() if value is not None)
+    written = "".join(f", {name} = {literal(value)}" for name, value in values.items() if value is not None)
+    types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in csv.text)
+    return f"{written}, types = {{{types}}}" if types else written
 
 
 _NAMES = re.compile(r'"(?:[^"]|"")+"(?:\."(?:[^"]|"")+"){0,2}')

@@ -28,6 +28,7 @@ from kanon_sql.hierarchies.files import (
     TOP,
     FileStyle,
     file_names,
+    read_hierarchy,
     with_top,
     write_hierarchy,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "level_names",
     "limited",
     "number_text",
+    "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",
     "refuse_several_texts",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import Part, chosen, fail, shaped, text
+from kanon_sql.spec.fields import ColumnNames
 
 __all__ = ["CSV_DELIMITERS", "CsvFormat", "is_csv"]
 
@@ -43,6 +44,7 @@ class CsvFormat(Part):
         decimal: what stands before the fraction of a number; a point if not given.
         dates: the form of its dates, as strptime has it, such as ``%d/%m/%Y``; found by DuckDB if not given, which
             takes 3/4/2024 for the 4th of March where no day is above 12.
+        text: the columns that are read as text, character by character: 1.50 stays 1.50, which is else the number 1.5.
     """
 
     expected: ClassVar[str] = "{encoding: latin-1, delimiter: ;, decimal: comma, dates: '%d/%m/%Y'}"
@@ -59,6 +61,10 @@ class CsvFormat(Part):
     dates: Annotated[str | None, _date_format] = Field(
         default=None, description="The date format in strptime notation, such as %d/%m/%Y; detected if not given."
     )
+    text: ColumnNames = Field(
+        default=(),
+        description="Columns to read as text, whatever type DuckDB would detect.",
+    )
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> Self:
@@ -73,6 +79,7 @@ class CsvFormat(Part):
             found = error.errors(include_input=False)
             raise SpecError([Problem(f"{'.'.join(map(str, item['loc']))}: {item['msg']}") for item in found]) from None
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """What is given, as a spec is written."""
-        return {key: value for key in type(self).model_fields if (value := getattr(self, key)) is not None}
+        given = {key: value for key in type(self).model_fields if (value := getattr(self, key))}
+        return {**given, "text": list(self.text)} if self.text else given

@@ -66,6 +66,21 @@ def test_dates_are_read_in_the_form_that_the_spec_names(tmp_path: Path, form: st
     assert day == datetime.date(2024, read[1], read[0])
 
 
+def test_columns_named_as_text_keep_every_character(tmp_path: Path) -> None:
+    from kanon_sql.spec import CsvFormat
+
+    file = tmp_path / "a.csv"
+    file.write_text("zip,born,it's\n0012,04.03.2020,1.50\n0130,05.03.2020,2.00\n", encoding="utf-8")
+    csv = CsvFormat.model_validate({"text": ["zip", "born", "it's"]})
+    with kanon_sql.connect(":memory:") as engine:
+        relation = engine.relation(table=None, query=None, file=str(file), csv=csv)
+        assert {column.kind for column in engine.columns(relation)} == {"text"}
+        read = engine.connection.execute(f"SELECT * FROM {relation}").fetchall()
+    assert read == [("0012", "04.03.2020", "1.50"), ("0130", "05.03.2020", "2.00")]
+    assert values_read(file)[0][2] == 1.5
+    assert csv.to_dict() == {"text": ["zip", "born", "it's"]}
+
+
 def test_a_format_stands_in_results_and_hashes(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("\n".join(lines(";")), encoding="utf-8")

@@ -33,6 +33,7 @@ class PresetName(StrEnum):
     "kanon-sql init visits -d clinic.duckdb --preset ema-0070 -o draft.yml",
     "kanon-sql init visits -d clinic.duckdb --set skeletons=hierarchies",
     "kanon-sql init visits.parquet > draft.yml",
+    "kanon-sql init project.deid -o project.yml",
     product="spec",
     keys={
         "keep": "columns to release as they are",
@@ -52,7 +53,9 @@ def init(
         typer.Argument(
             metavar="TABLE",
             help="The table to profile, or a Parquet or CSV file. To release several tables together: the table with a "
-            "row for each person, then the tables that belong to persons, by foreign keys or by names and values.",
+            "row for each person, then the tables that belong to persons, by foreign keys or by names and values. "
+            "From ARX: the project file (.deid), whose input and hierarchies are written to a directory beside the "
+            "spec.",
             show_default=False,
         ),
     ],
@@ -111,7 +114,8 @@ def init(
     from kanon_sql.verbs.init import init as draft
 
     table, *others = tables
-    if others:
+    is_project = not others and table.lower().endswith(".deid") and Path(table).is_file()
+    if others or is_project:
         of_one_table = {
             "--quasi-identifiers": quasi_identifiers,
             "--sensitive": sensitive,
@@ -122,8 +126,12 @@ def init(
             **{f"--set {key}": True for key in run.own},
         }
         if given := [name for name, value in of_one_table.items() if value]:
-            raise SpecError(f"{', '.join(given)}: with several tables only --k can be set; leave it out")
-        _several(run, table, others, k)
+            what = "an ARX project" if is_project else "several tables"
+            raise SpecError(f"{', '.join(given)}: with {what} only --k can be set; leave it out")
+        if is_project:
+            _project(run, table, k)
+        else:
+            _several(run, table, others, k)
         return
     directory = run.one("skeletons")
     skeleton_directory = None if directory is None else Path(directory)
@@ -158,6 +166,20 @@ def init(
         print_json(run, {"verb": "init", "table": table, "spec": text})
     else:
         run.echo(text)
+
+
+def _project(run: Session, path: str, k: int | None) -> None:
+    """Draft the release that an ARX project asks for, and say what the spec does not hold."""
+    from kanon_sql.verbs.init import draft_of_arx
+
+    drafted = draft_of_arx(Path(path), run.output_directory, k=k)
+    for line in drafted.left:
+        run.message(f"warning: not in the spec: {line}")
+    run.message(f"warning: {drafted.directory} holds the rows of the project; only you can read it")
+    if run.format == "json":
+        print_json(run, {"verb": "init", "table": path, "spec": drafted.text})
+    else:
+        run.echo(drafted.text)
 
 
 def _several(run: Session, person: str, tables: list[str], k: int | None) -> None:

@@ -9,6 +9,7 @@ from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
 
 if TYPE_CHECKING:
+    from kanon_sql.verbs.init.arx import ArxDraft, draft_of_arx
     from kanon_sql.verbs.init.draft import Ask, init
     from kanon_sql.verbs.init.panel import followed, has_enough_values
     from kanon_sql.verbs.init.presets import PRESETS
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 __all__ = [
     "PRESETS",
     "SMALL_CATEGORY",
+    "ArxDraft",
     "Ask",
     "ColumnProfile",
     "Roles",
     "Suggestion",
     "columns_named",
+    "draft_of_arx",
     "followed",
     "has_enough_values",
     "init",
@@ -36,10 +39,12 @@ __all__ = [
 
 _HOME = {
     "PRESETS": "presets",
+    "ArxDraft": "arx",
     "Ask": "draft",
     "Roles": "user_columns",
     "Suggestion": "suggest",
     "columns_named": "user_columns",
+    "draft_of_arx": "arx",
     "followed": "panel",
     "has_enough_values": "panel",
     "init": "draft",
