@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakSet
@@ -487,12 +487,17 @@ class DuckDBEngine(SessionEngine):
 
         Without the icu extension there is no TimeZone, and every moment is shown in UTC. Listing all settings takes
         longer than checking a small table, so that is done only until all were there: the extension may come later.
+        On a connection that a program opened itself, asking for one that is missing could end its transaction.
         """
-        if self._connection in _WITH_ALL_SETTINGS:
+        import duckdb
+
+        if self._owned or self._connection in _WITH_ALL_SETTINGS:
             current = ", ".join(f"CAST(current_setting({literal(name)}) AS VARCHAR)" for name in _SETTINGS)
-            row = self._execute(f"SELECT {current}").fetchone()
-            assert row is not None
-            return dict(zip(_SETTINGS, row, strict=True))
+            with suppress(duckdb.CatalogException):
+                row = self._execute(f"SELECT {current}").fetchone()
+                assert row is not None
+                _WITH_ALL_SETTINGS.add(self._connection)
+                return dict(zip(_SETTINGS, row, strict=True))
         names = ", ".join(map(literal, _SETTINGS))
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
         found: dict[str, str] = dict(self._execute(query).fetchall())

@@ -20,20 +20,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql import literal
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["Macros"]
 
-_FUNCTIONS = (
+_FUNCTIONS = frozenset((
     "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "encode", "floor", "greatest", "lag",
     "lead", "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min",
     "nullif", "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256",
     "string_split", "substr", "substring", "sum", "translate", "trim", "txid_current", "unhex", "unnest", "+", "-",
     "*", "/", "//", "%", "||", "&",
-)  # fmt: skip
+))  # fmt: skip
 """Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
 
 _ENTRIES = (
@@ -104,20 +103,17 @@ class Macros:
         """
         if self._none_can_be_new():
             return
-        listed = ", ".join(map(literal, _FUNCTIONS))
         before = self._transaction_number()
         self._known.transactions = 0
         first = self._probe()
-        macros = self._execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() "
-            f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
-        ).fetchall()
+        # Choosing among them here takes half as long as in SQL, which compares each of DuckDB's own with all names.
+        made = self._execute("SELECT function_name FROM duckdb_functions() WHERE NOT internal").fetchall()
+        macros = sorted({str(name) for (name,) in made if str(name).lower() in _FUNCTIONS})
         if macros:
             self.forget()
             raise UnsupportedError(
                 "this DuckDB database has macros with the names of DuckDB's own functions "
-                f"({', '.join(str(name) for (name,) in macros)}), which would be called in their place; rename "
-                "them"
+                f"({', '.join(macros)}), which would be called in their place; rename them"
             )
         second = self._probe()
         if not (first.connections == second.connections == 1 and self._is_of_this_process()):

@@ -14,15 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import Monotonicity
-from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import PRICE
-from kanon_sql.recode.sweep import Prices, nodes_table, prices_of
 from kanon_sql.search import Node
 from kanon_sql.spec import Count, Document, Share
 from kanon_sql.sql import Relation, render
+
+if TYPE_CHECKING:
+    from kanon_sql.recode.partitions import Partitions
+    from kanon_sql.recode.sweep import Prices
 
 __all__ = ["MOST_CLASSED", "NODES_A_STATEMENT", "Bound", "bound_of"]
 
@@ -58,6 +61,9 @@ def bound_of(given: Prepared, highest: Node) -> Bound | None:
         given: the frequency sets, and the requirements.
         highest: the highest levels allowed.
     """
+    from kanon_sql.recode.partitions import begin
+    from kanon_sql.recode.sweep import prices_of
+
     by_person = given.sets.counting != "rows"
     lasting = [
         model
@@ -108,6 +114,8 @@ def _less(
     state: Partitions, prices: Prices, nodes: Sequence[tuple[Node, Node]], before: Relation | None, number: int
 ) -> Relation:
     """What every vector loses at least, by some more nodes: the levels that are paid for, and those of the classes."""
+    from kanon_sql.recode.sweep import nodes_table
+
     judge = state.judge
     table = nodes_table(state, nodes, f"nodes{number}")
     keys = ("node", *(f"key{word}" for word in range(len(state.words))))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.evaluate import Order
-from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Dimension
 from kanon_sql.sql import Relation
+
+if TYPE_CHECKING:
+    from kanon_sql.recode.partitions import Partitions
 
 __all__ = ["KINDS", "Ranges", "ranges_of"]
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
-from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.range_labels import KINDS, Ranges, ranges_of
 from kanon_sql.sql import Relation, Sql, slot
+
+if TYPE_CHECKING:
+    from kanon_sql.recode.partitions import Partitions
 
 __all__ = ["Aggregated", "Column", "Cuts", "Mapped", "Suppressed", "described", "mapped", "raised_of"]
 

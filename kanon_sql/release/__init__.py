@@ -7,19 +7,12 @@ visible under the release's name.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from kanon_sql.lazy import imported_from
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.coarser import coarser_labels, released_rows
 from kanon_sql.release.deletions import Deletions, departures_of, leaving_rows
-from kanon_sql.release.differential.budget import budgets, refuse_exceeded_budget, spend
-from kanon_sql.release.differential.mechanism import (
-    choose_levels,
-    draw,
-    expected_size,
-    lattice_to_choose_from,
-)
-from kanon_sql.release.differential.parameters import Sampling, sampling_for
-from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
-from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier_releases import (
     JointVerdict,
     addition,
@@ -54,14 +47,6 @@ from kanon_sql.release.increments import (
     unreleased_rows,
     wait,
 )
-from kanon_sql.release.invariant import (
-    History,
-    extended_history,
-    history_of,
-    invariant_release,
-    publish_history,
-)
-from kanon_sql.release.kept_recoding import keep, kept_recoding
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
@@ -99,6 +84,26 @@ from kanon_sql.release.state import (
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import WrittenTable, remove_leftovers, staged, staged_release
 from kanon_sql.release.write_source import Labelled, free_name, labelled_by_person, labelled_with_values
+
+if TYPE_CHECKING:
+    from kanon_sql.release.differential.budget import budgets, refuse_exceeded_budget, spend
+    from kanon_sql.release.differential.mechanism import (
+        choose_levels,
+        draw,
+        expected_size,
+        lattice_to_choose_from,
+    )
+    from kanon_sql.release.differential.parameters import Sampling, sampling_for
+    from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
+    from kanon_sql.release.differential.scores import Score, score_for
+    from kanon_sql.release.invariant import (
+        History,
+        extended_history,
+        history_of,
+        invariant_release,
+        publish_history,
+    )
+    from kanon_sql.release.kept_recoding import keep, kept_recoding
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -205,3 +210,29 @@ __all__ = [
     "withdraw_entry",
     "write_state",
 ]
+
+_HOME = {
+    "History": "invariant",
+    "Sampling": "differential.parameters",
+    "Score": "differential.scores",
+    "budgets": "differential.budget",
+    "choose_levels": "differential.mechanism",
+    "chosen_by_score": "differential.randomness",
+    "draw": "differential.mechanism",
+    "expected_size": "differential.mechanism",
+    "extended_history": "invariant",
+    "history_of": "invariant",
+    "invariant_release": "invariant",
+    "keep": "kept_recoding",
+    "kept_recoding": "kept_recoding",
+    "lattice_to_choose_from": "differential.mechanism",
+    "operating_system": "differential.randomness",
+    "publish_history": "invariant",
+    "refuse_exceeded_budget": "differential.budget",
+    "sampling_for": "differential.parameters",
+    "score_for": "differential.scores",
+    "spend": "differential.budget",
+}
+"""What one kind of release needs alone, and the files that are imported where it is asked for."""
+
+__getattr__ = imported_from(__name__, _HOME)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import Examination, Subject, consistent_with_source, examine
 from kanon_sql.frequency import FrequencySets, LabelSizes, label_sizes
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Mapped
-from kanon_sql.release.differential.mechanism import Drawn
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, render
+
+if TYPE_CHECKING:
+    from kanon_sql.release.differential.mechanism import Drawn
 
 __all__ = ["Choice"]
 

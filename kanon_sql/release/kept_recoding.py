@@ -35,13 +35,12 @@ __all__ = ["keep", "kept_recoding", "refuse_foreign_kept"]
 
 
 def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
-    """Refuse to keep a recoding in the place of a table that is none.
+    """Refuse to keep a recoding, as the spec says, in the place of a table that is none.
 
     Raises:
         SpecError: something else has the name.
     """
-    if spec.recoding.save_as is not None:
-        refuse_foreign_release(workspace, _published_as(spec), key=KEEP)
+    refuse_foreign_release(workspace, _published_as(spec), key=KEEP)
 
 
 def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[str, int] | None) -> str:

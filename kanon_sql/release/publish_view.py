@@ -17,7 +17,6 @@ from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import refuse_foreign_file
 from kanon_sql.release.guarded_view import created_view, refuse_temporary_source
-from kanon_sql.release.kept_recoding import refuse_foreign_kept
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, pending_records
 from kanon_sql.release.publish import refuse_foreign_release
 from kanon_sql.release.state import refuse_growing
@@ -41,7 +40,10 @@ def refuse_other_release(workspace: Workspace, spec: Spec) -> None:
         refuse_growing(workspace, spec, refuse_foreign_release(workspace, spec))
     else:
         refuse_foreign_file(spec)
-    refuse_foreign_kept(workspace, spec)
+    if spec.recoding.save_as is not None:
+        from kanon_sql.release.kept_recoding import refuse_foreign_kept
+
+        refuse_foreign_kept(workspace, spec)
 
 
 def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, Any], *, unseen: bool = False) -> None:

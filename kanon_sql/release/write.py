@@ -17,7 +17,6 @@ from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
 from kanon_sql.hierarchies import computed_value, refuse_wrong_columns, value_text
 from kanon_sql.release.choice import Choice
-from kanon_sql.release.differential.mechanism import write_drawn
 from kanon_sql.release.file import (
     WrittenFile,
     file_of,
@@ -171,6 +170,8 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
     first = workspace.table("staged") if staged else target
     if choice.drawn is not None:
+        from kanon_sql.release.differential.mechanism import write_drawn
+
         workspace.report("writing the release from what was drawn", None)
         write_drawn(
             workspace, first, names=[str(item["name"]) for item in outputs], drawn=choice.drawn, sets=sets,

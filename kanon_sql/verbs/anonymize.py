@@ -24,9 +24,7 @@ from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.growth_state import state_source
-from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.publication import Publication
 from kanon_sql.verbs.result import Release
 from kanon_sql.verbs.run import Run, running
@@ -111,6 +109,20 @@ Producer = Callable[[Run, Spec, Options], Release]
 """Chooses, writes, verifies and publishes one kind of release, or nothing; what it says of it is the result."""
 
 
+def _privately(run: Run, spec: Spec, options: Options) -> Release:
+    """Rows that are drawn, by differential privacy."""
+    from kanon_sql.verbs.private import privately_released
+
+    return privately_released(run, spec, options)
+
+
+def _invariantly(run: Run, spec: Spec, options: Options) -> Release:
+    """The next release of an m-invariant sequence."""
+    from kanon_sql.verbs.invariant import invariantly_released
+
+    return invariantly_released(run, spec, options)
+
+
 def _by_search(run: Run, spec: Spec, options: Options) -> Release:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
     earlier = _earlier(run, spec)
@@ -144,8 +156,8 @@ def _by_recoding(run: Run, spec: Spec, options: Options) -> Release:
 
 
 PRODUCERS: tuple[tuple[Callable[[Spec], bool], Producer], ...] = (
-    (lambda spec: spec.differential_privacy is not None, privately_released),
-    (lambda spec: spec.m_invariance is not None, invariantly_released),
+    (lambda spec: spec.differential_privacy is not None, _privately),
+    (lambda spec: spec.m_invariance is not None, _invariantly),
     (lambda spec: spec.recoding.is_full_domain, _by_search),
     (lambda spec: True, _by_recoding),
 )

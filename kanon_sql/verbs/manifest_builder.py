@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.evaluate import Chosen
-from kanon_sql.recode import KeptRecoding, RecodingResult
+from kanon_sql.recode import RecodingResult
 from kanon_sql.release import Choice, WrittenFile
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import PublishedRelease, RefreshedRelease, names_for_manifest
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
+    from kanon_sql.recode import KeptRecoding
     from kanon_sql.verbs.parties_result import PartiesResult
 
 __all__ = ["choice_of", "manifest_frame", "manifest_of"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, Rows, rows_in_words
-from kanon_sql.recode import CellsResult, KeptRecoding, RecodingResult
+from kanon_sql.recode import RecodingResult
 from kanon_sql.release import (
     Choice,
     Entry,
@@ -15,7 +15,6 @@ from kanon_sql.release import (
     WrittenTable,
     addition,
     compared,
-    keep,
     publish,
     publish_file,
     publish_view,
@@ -32,6 +31,9 @@ from kanon_sql.verbs.result import LedgerSummary, PublishedRelease, Release, unp
 from kanon_sql.verbs.run import Run
 from kanon_sql.verbs.steps import AppliedSteps, notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
+
+if TYPE_CHECKING:
+    from kanon_sql.recode import KeptRecoding
 
 __all__ = ["Publication"]
 
@@ -175,6 +177,9 @@ def _kept(found: Chosen | RecodingResult) -> Sequence[str]:
     """Keep the recoding of what was published, if the spec says so; what to say of it."""
     if found.spec.recoding.save_as is None:
         return ()
+    from kanon_sql.recode import CellsResult
+    from kanon_sql.release import keep
+
     if isinstance(found, Chosen):
         return [keep(found.workspace, found.spec, found.node, found.node_dict(found.node))]
     node = found.node_dict(found.node) if isinstance(found, CellsResult) else None

@@ -6,6 +6,8 @@ unit is named, a person (who counts once in every class that holds a row of thei
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kanon_sql.disclosure.risk.agreement import LARGE, Agreement, GroupsOf, Pair, Records, agreement_of
 from kanon_sql.disclosure.risk.attackers import (
     JournalistRisk,
@@ -20,7 +22,6 @@ from kanon_sql.disclosure.risk.combinations import Combination, combination_coun
 from kanon_sql.disclosure.risk.dankar import ESTIMATORS, dankar
 from kanon_sql.disclosure.risk.estimate import Estimate
 from kanon_sql.disclosure.risk.histogram import Histogram
-from kanon_sql.disclosure.risk.k_map import KMapEstimate, k_map_estimate
 from kanon_sql.disclosure.risk.measure import (
     RiskFrames,
     combination_measures,
@@ -31,6 +32,10 @@ from kanon_sql.disclosure.risk.measure import (
 from kanon_sql.disclosure.risk.pitman import pitman
 from kanon_sql.disclosure.risk.snb import snb
 from kanon_sql.disclosure.risk.zayatz import zayatz
+from kanon_sql.lazy import imported_from
+
+if TYPE_CHECKING:
+    from kanon_sql.disclosure.risk.k_map import KMapEstimate, k_map_estimate
 
 __all__ = [
     "ESTIMATORS",
@@ -64,3 +69,8 @@ __all__ = [
     "with_estimates",
     "zayatz",
 ]
+
+_HOME = {"KMapEstimate": "k_map", "k_map_estimate": "k_map"}
+"""What the risk of a sample alone needs, and the file that is imported where it is asked for."""
+
+__getattr__ = imported_from(__name__, _HOME)

@@ -197,6 +197,7 @@ def agreement_of(
                 }
                 for pair in chunk
             ],
+            most_labels=max((len(shown(*pair.labels)) for pair in chunk), default=0),
             alone=[] if start else [shown(name) for name in alone],
             labels=shown(*labels),
             least=least,

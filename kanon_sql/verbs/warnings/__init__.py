@@ -89,9 +89,6 @@ def _of_rows(
         table: the rows.
         columns: those that are released, by name; None to ask the catalog, where a warning looks at them.
     """
-    from kanon_sql.verbs.warnings.columns import nearly_unique
-    from kanon_sql.verbs.warnings.spelling import spelled_differently
-
     spec, workspace, warned = found.spec, found.workspace, []
     released = [*spec.sensitive, *spec.keep]
     alone = bool(released) and spec.warnings.nearly_unique_kept != "allow"
@@ -99,8 +96,12 @@ def _of_rows(
     if columns is None:
         columns = workspace.columns(table) if alone or compared else {}
     if alone:
+        from kanon_sql.verbs.warnings.columns import nearly_unique
+
         warned += nearly_unique(workspace, table, columns, list(spec.quasi_identifiers), released)
     if compared:
+        from kanon_sql.verbs.warnings.spelling import spelled_differently
+
         persons = None if spec.unit is None else (source_relation(), found.columns)
         warned += spelled_differently(workspace, spec, found.models, (table, columns), persons)
     return warned

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kanon_sql.disclosure.risk import Histogram, RiskFrames, histogram_of
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import few
 from kanon_sql.models import PrivacyModel
@@ -15,6 +15,9 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.init import ColumnProfile, followed, has_enough_values, is_person_key
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
+
+if TYPE_CHECKING:
+    from kanon_sql.disclosure.risk import RiskFrames
 
 __all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_persons"]
 
@@ -132,21 +135,21 @@ def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> 
     """
     if choice.mapped is not None and (choice.mapped.slices or choice.spec.recoding.declared.of_rows):
         return [_unmeasured(found)]
+    from kanon_sql.disclosure.risk import RiskFrames
+
     labelled, columns, person = labelled_by_person(workspace, choice, found.column.name)
     frames = RiskFrames(labelled, [columns[name] for name in choice.quasi_identifiers], columns[person])
-    return _judged(choice.models, found, lambda: histogram_of(workspace, frames))
+    return persons_in_table(workspace, choice.models, frames, found)
 
 
 def persons_in_table(
     workspace: Workspace, models: Sequence[PrivacyModel], frames: RiskFrames, found: Repeated
 ) -> list[Warned]:
     """Warn if classes of a table have too few persons, which one of its columns identifies."""
-    return _judged(models, found, lambda: histogram_of(workspace, frames))
+    from kanon_sql.disclosure.risk import histogram_of
 
-
-def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[], Histogram]) -> list[Warned]:
     least = few(models)
-    histogram = counted()
+    histogram = histogram_of(workspace, frames)
     below = {size: count for size, count in histogram.sizes.items() if size < least}
     if not below:
         return []
