@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import PersonClasses
 from kanon_sql.relations.local import Climb
-from kanon_sql.relations.members import MOST_PACKED, LabelledColumn, Member, States
+from kanon_sql.relations.members import LabelledColumn, Member, States
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
@@ -193,17 +193,15 @@ def row_items(workspace: Workspace, events: Sequence[Member], labelled: Mapping[
         "relations/row_items",
         target=target,
         tables=[
-            {"labelled": labelled[member.name], "packs": len(member.packs), "times": _times(member, len(events))}
+            {
+                "labelled": labelled[member.name],
+                "packs": len(member.packs),
+                "times": member.room_for_repeats(len(events)),
+            }
             for member in events
         ],
     )
     return target
-
-
-def _times(member: Member, tables: int) -> int | None:
-    """What a number of labels is multiplied by to make room for how often they occur; None where it would not fit."""
-    packs, times = member.packs, member.count + 1
-    return times if len(packs) == 1 and packs[0].room * times * tables <= MOST_PACKED else None
 
 
 def rare_rows(workspace: Workspace, items: Relation, m: int, k: int) -> Relation:

@@ -235,6 +235,18 @@ class Member:
             found[-1] = Pack(last.inherited * labels, (*own, (column.number, 1)), last.room * labels)
         return found
 
+    def room_for_repeats(self, tables: int) -> int | None:
+        """What the number of a row's labels is multiplied by, so that it can hold how often they occur, and the table.
+
+        Args:
+            tables: how many tables there are.
+
+        Returns:
+            None where no whole number of 64 bits would hold these.
+        """
+        room = self.count + 1
+        return room if len(self.packs) == 1 and self.packs[0].room * room * tables <= MOST_PACKED else None
+
     def items(self) -> list[dict[str, object]]:
         """What statements need of its quasi-identifiers."""
         return [column.item() for column in self.columns]

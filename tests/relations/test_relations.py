@@ -50,6 +50,17 @@ def test_the_best_node_is_found(subject: Subject, start: int) -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("m", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_nodes_are_asked_in_batches(subject: Subject, m: int) -> None:
+    """124 nodes by three statements each, those that read and drop tables included; one by one they took thirty."""
+    world = random_world(6)
+    make(subject, world)
+    spec = spec_of(world, "full_domain", 2, m, suppression={"max_persons": 0.3})
+    result = kanon_sql.plan_tables(subject.connect(), spec)
+    assert result.nodes_asked == (124 if m == 1 else None)
+    assert result.cost.statements <= (370 if m == 1 else 480)
+
+
 def assert_local(
     subject: Subject, engine: Engine, world: World, seed: int, schema: str, known: int | None = None
 ) -> bool:
@@ -211,7 +222,10 @@ def test_every_engine_releases_the_same(name: str, start: int, count: int) -> No
 @pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
 @pytest.mark.parametrize(("recoding", "m"), [("local", 1), ("full_domain", 2)])
 def test_each_table_is_read_once(name: str, recoding: str, m: int) -> None:
-    """Once to number and code its rows; what is released is written from these. No row is fetched."""
+    """Once to number and code its rows; what is released is written from these. No row is fetched.
+
+    SQLite reads it once more, since a column may hold values of several types there.
+    """
     world = random_world(3)
     with subject_of(name) as subject:
         make(subject, world)
@@ -220,7 +234,7 @@ def test_each_table_is_read_once(name: str, recoding: str, m: int) -> None:
         spec = spec_of(world, recoding, 2, m, suppression=limits, release=place(subject))
         result = kanon_sql.anonymize_tables(engine, spec)
         assert result.passed, result.message
-        assert result.cost.source_scans == len(world.tables)
+        assert result.cost.source_scans == len(world.tables) * (2 if name == "sqlite" else 1)
         engine.close()
 
 
