@@ -90,6 +90,9 @@ def read_settings(asked: SharedOptions) -> tuple[dict[str, Any], dict[str, list[
     return found, values, named
 
 
+_DATA = (".parquet", ".csv", ".xlsx", ".dta", ".sav")
+
+
 def output_of(asked: SharedOptions) -> tuple[str, Path | None, bool]:
     """The format, the file that ``--output`` names, and whether that is an HTML report.
 
@@ -109,7 +112,7 @@ def output_of(asked: SharedOptions) -> tuple[str, Path | None, bool]:
             )
         return form, path, True
     formats = [str(item) for item in asked.formats or ()]
-    if ending in (".parquet", ".csv") and asked.product == "result" and ending[1:] not in formats:
+    if ending in _DATA and asked.product == "result" and ending[1:] not in formats:
         raise SpecError(
             f"--output {path}: --output is for the result; set the file of the release in the spec: release: {{file: "
             f"{path.name}}}"

@@ -32,10 +32,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kanon_sql.engines import Engine, Workspace, csv_fault, open_workspace, private_file
 from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
+from kanon_sql.release.converted_file import convert, convert_back, format_of
 from kanon_sql.release.write_source import free_name
 from kanon_sql.spec import CSV_DELIMITERS, CsvFormat, Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
@@ -114,6 +116,15 @@ def file_obstacles(engine: Engine, spec: Spec) -> Iterator[Obstacle]:
             f"release.file: {engine.dialect.name} writes no files, DuckDB alone does; release a table, or read the "
             "source with DuckDB"
         )
+    form = None if spec.release_file is None else format_of(Path(spec.release_file.file))
+    if form is None:
+        return
+    if form.missing is not None:
+        yield Obstacle(f"release.file: {form.missing}")
+    names = [*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *(column.name for column in spec.computed)]
+    for name in names:
+        if (fault := form.name_fault(name)) is not None:
+            yield Obstacle(f"release.file: column {name!r}: {fault}")
 
 
 def refuse_foreign_file(spec: Spec) -> None:
@@ -181,8 +192,9 @@ def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[
         columns = workspace.columns(table)
         try:
             hidden = _private_directory(place, spec) / f"release{path.suffix.lower()}"
-            _write(workspace, table, hidden, spec)
-            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()})
+            types = {name: column.type for name, column in columns.items()}
+            _write(workspace, table, hidden, spec, types)
+            yield WrittenFile(path, hidden, types)
         finally:
             _remove(place)
 
@@ -278,11 +290,16 @@ def _settle(path: Path) -> None:
             pending.unlink()
 
 
-def _write(workspace: Workspace, table: Relation, hidden: Path, spec: Spec) -> None:
+def _write(workspace: Workspace, table: Relation, hidden: Path, spec: Spec, types: Mapping[str, str]) -> None:
     assert spec.release_file is not None
+    converted = format_of(hidden) is not None
+    made = hidden.with_suffix(".csv") if converted else hidden
     try:
-        sql = workspace.dialect.to_file(table.parts, str(hidden), workspace.run_id)
+        sql = workspace.dialect.to_file(table.parts, str(made), workspace.run_id)
         workspace.engine.execute(Statement("release/file", sql, quoted=workspace.dialect.quoted))
+        if converted:
+            convert(made, hidden, types)
+            made.unlink()
         with hidden.open("rb") as file:
             os.fsync(file.fileno())
     except (DatabaseError, OSError) as error:
@@ -330,10 +347,17 @@ def snapshot(
     Args:
         engine: one that reads files.
         path: the file.
-        types: the columns of a CSV file, and what they are; see :func:`columns_in`.
+        types: the columns of a file, and what they are; see :func:`columns_in`.
         delimiter: what stands between its cells; a released file has commas.
         name: of the table; another one for each file that is read at the same time.
     """
+    if format_of(path) is not None:
+        with TemporaryDirectory(prefix="kanon-") as place:
+            text = Path(place) / "file.csv"
+            convert_back(path, text, types)
+            with snapshot(engine, text, types, name=name) as table:
+                yield table
+        return
     with _session_copy(engine, name, lambda made: engine.dialect.from_file(made, str(path), types, delimiter)) as table:
         yield table
 
@@ -431,21 +455,27 @@ def _publish_manifest(pending: Path, path: Path) -> None:
 
 
 def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
-    """The columns of a CSV file with their types, and what stands between its cells.
+    """The columns of a file with their types, unless it is Parquet, and what stands between the cells of CSV.
 
-    A released file has the types that the manifest beside it says, and commas. Of another file every column is text,
-    and the delimiter is the one by which its first line has most cells.
+    A released file has the types that the manifest beside it says, and commas. Of another CSV file every column is
+    text, and the delimiter is the one by which its first line has most cells.
 
     Raises:
-        DatabaseError: the first line names no columns, or one twice.
+        DatabaseError: the first line names no columns, or one twice; or what is no CSV has no manifest.
     """
-    if path.suffix.lower() != ".csv":
+    converted = format_of(path) is not None
+    if path.suffix.lower() != ".csv" and not converted:
         return {}, ","
     for manifest in (file_manifest(path), _pending_path(path)):
         found = _read_manifest(manifest).get("file")
         if isinstance(found, Mapping) and found.get("sha256") == _sha256(path):
             columns: Mapping[str, str] = found["columns"]
             return columns, ","
+    if converted:
+        raise DatabaseError(
+            f"{path.name}: no manifest next to it is of this very file, so the types of its columns are not "
+            "known; publish it again, or as Parquet"
+        )
     # The first of equals is the comma. A name in quotes may hold other delimiters.
     names, delimiter = max(((_names_in(path, found), found) for found in CSV_DELIMITERS), key=lambda item: len(item[0]))
     if not all(names) or not names or len({name.casefold() for name in names}) < len(names):

@@ -54,6 +54,7 @@ from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, par
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults, why_not_parted
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
+from kanon_sql.spec.release_file import FILE_ENDINGS
 from kanon_sql.spec.release_year import YEARS, names_release_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.secret import derived_key, new_secret, secret_in
@@ -82,6 +83,7 @@ __all__ = [
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
     "CSV_DELIMITERS",
+    "FILE_ENDINGS",
     "HIDDEN",
     "LISTED",
     "MOST_DIGITS",

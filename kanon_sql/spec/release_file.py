@@ -18,7 +18,7 @@ from kanon_sql.spec.release_view import AS_VIEW_KEY
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["AS_KEY", "STREAM", "ReleaseFile", "apart", "release_file_faults", "together"]
+__all__ = ["AS_KEY", "FILE_ENDINGS", "STREAM", "ReleaseFile", "apart", "release_file_faults", "together"]
 
 STREAM = "-"
 """In the place of a file: standard input or output, which only the command line has."""
@@ -26,7 +26,9 @@ STREAM = "-"
 AS_KEY = "release_file"
 """The field of a spec that holds what ``release: {file: ...}`` says; as a key of its own it is not written."""
 
-_ENDINGS = (".parquet", ".csv")
+FILE_ENDINGS = (".parquet", ".csv", ".xlsx", ".dta", ".sav")
+"""How the names of files end that a release can be."""
+
 _PATTERNS = "*?["
 """Who reads a file by a name with one of these gets all files that fit."""
 
@@ -40,8 +42,8 @@ def _file(value: object) -> str:
         fail("expected a local file, got a URL; write a local file, then copy it")
     if any(character in name for character in _PATTERNS):
         fail(f"a name with one of {' '.join(_PATTERNS)} would be read as a pattern; choose another name")
-    if not name.lower().endswith(_ENDINGS) or Path(name).name.startswith("."):
-        fail(f"expected a name that ends in {' or '.join(_ENDINGS)}, or - for standard output (CSV)")
+    if not name.lower().endswith(FILE_ENDINGS) or Path(name).name.startswith("."):
+        fail(f"expected a name that ends in one of {', '.join(FILE_ENDINGS)}, or - for standard output (CSV)")
     return name
 
 
@@ -49,12 +51,15 @@ class ReleaseFile(Part):
     """Where a release is published that is a file.
 
     Attributes:
-        file: a Parquet or CSV path, relative to the spec file; ``-`` for standard output.
+        file: a path, relative to the spec file, of a Parquet or CSV file, or one for Excel, Stata or SPSS; ``-`` for
+            standard output.
     """
 
     expected: ClassVar[str] = "a table name, {file: ...} or {view: ...}"
 
-    file: Annotated[str, _file] = Field(description="The Parquet or CSV file to publish; - for standard output.")
+    file: Annotated[str, _file] = Field(
+        description="The file: Parquet, CSV, .xlsx (Excel), .dta (Stata) or .sav (SPSS); - for standard output."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release import columns_in, file_of, manifest_of, snapshot, snapshot_as_source
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import FILE_ENDINGS, Spec, parse_table_name
 
 __all__ = ["TargetTable", "as_published", "judged", "named", "release_exists"]
 
@@ -101,7 +101,7 @@ def named(engine: Engine, spec: Spec, table: str, number: int, *, as_source: boo
 
 def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:
     """Whether a name is that of a file, and of no table: read as released files are, no type is guessed."""
-    readable = engine.capabilities.files and table.lower().endswith((".csv", ".parquet"))
+    readable = engine.capabilities.files and table.lower().endswith(FILE_ENDINGS)
     return readable and Path(table).is_file() and engine.exists(parts) is None
 
 
