@@ -51,7 +51,12 @@ _SHOWN: Mapping[str, Options] = {
 }
 """What ``plan`` shows besides."""
 
-_PIPELINES = {"`pipeline render`": "render", "`pipeline dbt`": "dbt", "`pipeline sqlmesh`": "sqlmesh"}
+_PIPELINES = {
+    "`pipeline render`": "render",
+    "`pipeline dbt`": "dbt",
+    "`pipeline sqlmesh`": "sqlmesh",
+    "`pipeline functions`": "functions",
+}
 
 _PLACES: Mapping[str, dict[str, Any]] = {
     "a table": {},

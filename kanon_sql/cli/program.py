@@ -48,8 +48,8 @@ GROUPS: Mapping[str, Group] = {
     "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
     "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),
-    "pipeline": Group("Write SQL, dbt models, SQLMesh audits and JSON Schemas; estimate costs.",
-                      ("render", "estimate", "dbt", "sqlmesh", "schema")),
+    "pipeline": Group("Write SQL, dbt models, SQLMesh audits, check functions and JSON Schemas; estimate costs.",
+                      ("render", "estimate", "dbt", "sqlmesh", "functions", "schema")),
 }  # fmt: skip
 
 

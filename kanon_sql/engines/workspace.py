@@ -244,9 +244,9 @@ class Workspace:
         """Run a query and return its rows, at most ``limit``."""
         return self.engine.fetch(self._inline.complete(self.compiler, statement), limit)
 
-    def text(self, name: str, /, **context: Any) -> str:
+    def text(self, name: str, fills: Mapping[str, str] | None = None, /, **context: Any) -> str:
         """A query with the inline scratch tables that it needs in front, for others to run."""
-        return self._inline.complete(self.compiler, self.compiler.statement(name, **context)).sql
+        return self._inline.complete(self.compiler, self.compiler.statement(name, fills, **context)).sql
 
     def size(self, tables: Sequence[Relation]) -> int:
         """How many rows some scratch tables have together."""

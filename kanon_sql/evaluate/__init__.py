@@ -39,6 +39,7 @@ from kanon_sql.evaluate.examine import (
     groupings,
     reference_in,
     refuse_other_kind,
+    table_context,
     table_frames,
 )
 from kanon_sql.evaluate.outcome import (
@@ -123,6 +124,7 @@ __all__ = [
     "search_obstacles",
     "searched",
     "searched_again",
+    "table_context",
     "table_frames",
     "too_many_nulls",
     "with_codes",

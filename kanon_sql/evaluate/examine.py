@@ -43,6 +43,7 @@ __all__ = [
     "groupings",
     "reference_in",
     "refuse_other_kind",
+    "table_context",
     "table_frames",
 ]
 
@@ -200,25 +201,33 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     whole: Examination | None = None
     numbered = workspace.dialect.numbers_classes
     for over, own in _grouped(subject, models):
-        edges = size_edges(own)
         frames = _frames(workspace, over, own, numbered=numbered)
-        flagged = flagged_classes(frames, own, with_keys=False)
-        rows = workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=render("evaluate/examine/sized", flagged=flagged, size=size_number(edges)),
-            kept_only=False,
-            size=Sql("size_number"),
-            checks_size=checks_persons(frames, own),
-            table=subject.table,
-            where=_marked(subject),
-            **achieved_context(own),
-        )
+        rows = workspace.fetch("evaluate/achieved", len(size_edges(own)) + 1, **table_context(over, own, frames))
         examination = read_examination(rows, own)
         found |= {id(item.model): item for item in examination.achieved}
         whole = whole or examination
     assert whole is not None
     return replace(whole, achieved=[found[id(model)] for model in models])
+
+
+def table_context(subject: Subject, models: Sequence[PrivacyModel], frames: Frames) -> dict[str, Any]:
+    """What ``evaluate/achieved`` needs to measure requirements on a table.
+
+    Args:
+        subject: the table.
+        models: the requirements.
+        frames: where its classes are counted from.
+    """
+    flagged = flagged_classes(frames, models, with_keys=False)
+    return {
+        "flagged": render("evaluate/examine/sized", flagged=flagged, size=size_number(size_edges(models))),
+        "kept_only": False,
+        "size": Sql("size_number"),
+        "checks_size": checks_persons(frames, models),
+        "table": subject.table,
+        "where": _marked(subject),
+        **achieved_context(models),
+    }
 
 
 def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int) -> list[Failing]:

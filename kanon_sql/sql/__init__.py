@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kanon_sql.sql.dialects.mariadb import SEQUENCE, WITHOUT_SEQUENCES, MariaDB
     from kanon_sql.sql.dialects.mysql import MySQL
     from kanon_sql.sql.dialects.oracle import Oracle
+    from kanon_sql.sql.dialects.postgres import Postgres
     from kanon_sql.sql.dialects.sqlite import WITHOUT_JSON, affinity
     from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 
@@ -55,6 +56,7 @@ __all__ = [
     "MariaDB",
     "MySQL",
     "Oracle",
+    "Postgres",
     "Read",
     "Relation",
     "Sql",
@@ -97,6 +99,7 @@ _HOME = {
     "MariaDB": "dialects.mariadb",
     "MySQL": "dialects.mysql",
     "Oracle": "dialects.oracle",
+    "Postgres": "dialects.postgres",
     "RENAMING": "dialects.clickhouse",
     "SEQUENCE": "dialects.mariadb",
     "WITHOUT_JSON": "dialects.sqlite",

@@ -30,7 +30,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
         exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Exists, exp.Case, exp.If,
         # arithmetic and functions that every engine computes exactly alike
-        exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln,
+        exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln, exp.Exp,
         exp.Coalesce, exp.Nullif, exp.DPipe, exp.Substring, exp.Length, exp.Extract, exp.Var, exp.Rand,
         exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat, exp.StrPosition,
         exp.AtTimeZone,

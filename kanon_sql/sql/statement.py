@@ -133,9 +133,9 @@ class Compiler:
         """A compiler of the same kind, whose statements read another source: its FROM form."""
         return Compiler(self.dialect, source, temporary=self._temporary, run=self._run, counted=self._counted)
 
-    def statement(self, name: str, /, **context: Any) -> Statement:
-        """Compile a template. Raises TemplateError when it is unsafe or not portable."""
-        return self._fill(name, self._compile(name, context), {})
+    def statement(self, name: str, fills: Mapping[str, str] | None = None, /, **context: Any) -> Statement:
+        """Compile a template, and fill its slots. Raises TemplateError when it is unsafe or not portable."""
+        return self._fill(name, self._compile(name, context), fills or {})
 
     def shape(self, name: str, key: tuple[object, ...], context: Callable[[], Mapping[str, Any]]) -> Shape:
         """Compile a template with open slots once per ``key``; cheap to fill many times."""

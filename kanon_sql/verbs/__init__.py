@@ -18,6 +18,7 @@ __all__ = [
     "doctor",
     "estimate",
     "evidence",
+    "functions",
     "hierarchy",
     "init",
     "ledger",

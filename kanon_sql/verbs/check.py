@@ -53,7 +53,7 @@ from kanon_sql.verbs.target_table import as_published, judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.without_spec import takes_roles
 
-__all__ = ["check"]
+__all__ = ["check", "identifiers_in", "never_released"]
 
 
 @takes_roles(drafts=False)
@@ -125,7 +125,7 @@ def check(
                 invariances = measure_invariance(workspace, spec, opened.relation, found.subject.columns, republication)
             more = found.details(workspace, spec) if details else None
             person = None if republication is None else republication.person
-            exposed = _identifiers(spec, found.subject.columns, person)
+            exposed = identifiers_in(spec, found.subject.columns, person)
             warned = warnings_of_table(
                 workspace,
                 spec,
@@ -261,11 +261,15 @@ def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
     return replace(item, values={**item.values, **beliefs[item.model.frame].values})
 
 
-def _identifiers(spec: Spec, columns: Mapping[str, Column], person: str | None) -> list[str]:
+def identifiers_in(spec: Spec, columns: Mapping[str, Column], person: str | None = None) -> list[str]:
     """The spec's identifiers and coordinates that a table has, but for the person that two versions are compared by."""
     present = {name.lower() for name in columns}
-    hidden = [*spec.identifiers, *(name for point in spec.points.values() for name in point.columns)]
-    return [name for name in hidden if name.lower() in present and name != person]
+    return [name for name in never_released(spec) if name.lower() in present and name != person]
+
+
+def never_released(spec: Spec) -> list[str]:
+    """The spec's identifiers and coordinates."""
+    return [*spec.identifiers, *(name for point in spec.points.values() for name in point.columns)]
 
 
 def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterator[str]:

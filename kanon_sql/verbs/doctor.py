@@ -17,6 +17,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.clean import clean
 from kanon_sql.verbs.dbt import ADAPTERS
+from kanon_sql.verbs.functions import DIALECTS as WITH_FUNCTIONS
 from kanon_sql.verbs.preflight import obstacles
 from kanon_sql.verbs.sqlmesh import DIALECTS
 
@@ -36,6 +37,7 @@ _OF_KIND = {
         "pipeline render": "render",
         "pipeline dbt": "dbt",
         "pipeline sqlmesh": "sqlmesh",
+        "pipeline functions": "functions",
     },
     "table": {"publish table": "tabulate"},
     "positions": {"publish positions": "cloak"},
@@ -158,6 +160,11 @@ def doctor(engine: Engine, spec: Spec | TableSpec | CloakSpec | PerturbSpec | No
             "pipeline sqlmesh",
             exact and engine.dialect.name in DIALECTS,
             "the right to read, on an engine it writes audits for",
+        ),
+        VerbCheck(
+            "pipeline functions",
+            exact and engine.dialect.name in WITH_FUNCTIONS,
+            "the right to read, on an engine it writes functions for",
         ),
         *(
             VerbCheck(

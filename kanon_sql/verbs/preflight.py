@@ -661,6 +661,13 @@ def _audits(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
     return audit_obstacles(engine, spec, options.table)
 
 
+def _functions(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """What no function in the database judges."""
+    from kanon_sql.verbs.functions import function_obstacles
+
+    return function_obstacles(engine, spec, options.table)
+
+
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "plan": (_read, _sampled, _nodes, _bound, _distributions, _looked_at, _matrix, _utility, _searched),
     "anonymize": (
@@ -678,5 +685,6 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "render": (_read, _script, _looked_at, _script_models),
     "dbt": (_dbt, _read, _utility, _searched),
     "sqlmesh": (_audits, _read),
+    "functions": (_functions, _read),
 }  # fmt: skip
 """What every verb looks for, in the order of messages."""

@@ -313,7 +313,7 @@ def test_doctor_lists_what_of_a_spec_stands_in_the_way_of_each_verb(clinic: Path
     assert result.exit_code == 0
     found = json.loads(result.stdout)["obstacles"]
     assert list(found) == ["plan", "anonymize", "check", "release apply", "release certify", "pipeline render",
-                           "pipeline dbt", "pipeline sqlmesh"]  # fmt: skip
+                           "pipeline dbt", "pipeline sqlmesh", "pipeline functions"]  # fmt: skip
     assert found["plan"] == found["anonymize"] == found["release certify"] == []
     assert list(json.loads(result.stdout)["not_asked"]) == ["release refresh"]
     assert found["pipeline dbt"][0].startswith("dbt: its models apply one level per column")

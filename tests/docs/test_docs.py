@@ -472,5 +472,5 @@ def test_the_matrix_of_recodings_says_what_a_run_is_refused_for() -> None:
     }
     of_population = next(cells for head, cells in found.items() if "`k_map`" in head)
     assert dict(zip(RECODINGS, of_population, strict=True))["local"] == ""
-    assert found["duckdb"] == ["yes"] * 7
+    assert found["duckdb"] == ["yes"] * 8
     assert found["oracle"][1:4] == [""] * 3

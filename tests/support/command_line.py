@@ -39,7 +39,7 @@ VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "release r
          "release evidence", "release certify", "release ledger", "check", "audit", "risk", "report", "compare",
          "publish table", "publish positions", "publish perturbed", "publish check", "parties plan",
          "parties anonymize", "pipeline render", "pipeline estimate", "pipeline dbt", "pipeline sqlmesh",
-         "pipeline schema", "doctor", "clean")  # fmt: skip
+         "pipeline functions", "pipeline schema", "doctor", "clean")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 

@@ -13,12 +13,13 @@ import kanon_sql
 from kanon_sql.engines import DryEngine, Scratch
 from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, refuse
 from kanon_sql.verbs.dbt import ADAPTERS, dbt
+from kanon_sql.verbs.functions import DIALECTS as WITH_FUNCTIONS
 from kanon_sql.verbs.preflight import RULES, Options, obstacles
 from kanon_sql.verbs.sqlmesh import DIALECTS, audits
 from tests.conftest import Database
 from tests.support.private_releases import asked
 
-PIPELINES = {"dbt": ADAPTERS, "sqlmesh": DIALECTS}
+PIPELINES = {"dbt": ADAPTERS, "sqlmesh": DIALECTS, "functions": WITH_FUNCTIONS}
 """Verbs that hand SQL over -> the engines that they do it for."""
 
 SPEC: dict[str, Any] = {

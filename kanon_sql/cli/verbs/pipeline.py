@@ -15,7 +15,7 @@ from kanon_sql.cli.session import Session
 from kanon_sql.errors import ExitCode, SpecError
 from kanon_sql.registers import declared_names
 
-__all__ = ["dbt", "estimate", "render", "schema", "sqlmesh"]
+__all__ = ["dbt", "estimate", "functions", "render", "schema", "sqlmesh"]
 
 DIALECTS = declared_names("kanon_sql.sql.dialects")
 
@@ -187,6 +187,47 @@ def sqlmesh(
     spec = load_spec(spec_file)
     engine = run.connect(read_only=True)
     text = audits(engine, spec, table, count_rows=rows, timeout=run.timeout)
+    run.close()
+    run.echo(text)
+
+
+@verb(
+    "kanon-sql pipeline functions spec.yml -d clinic.duckdb -o check.sql",
+    "kanon-sql pipeline functions spec.yml -d clinic.duckdb --table visits --rows",
+    group="pipeline",
+    formats=None,
+    product="SQL",
+)
+def functions(
+    run: Session,
+    spec_file: SpecFile,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="The table that the function judges; if not given, the spec's release.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool,
+        typer.Option(
+            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
+        ),
+    ] = False,
+) -> None:
+    """Print a function that checks a table inside the database.
+
+    Run the script in the database. Then SELECT * FROM kanon_check_TABLE() returns a row for
+    each requirement: what was asked and achieved, the violating classes and rows, a verdict.
+    Asks the database for column types and reads no row.
+    """
+    from kanon_sql.verbs.functions import check_function
+
+    spec = load_spec(spec_file)
+    engine = run.connect(read_only=True)
+    text = check_function(engine, spec, table, count_rows=rows, timeout=run.timeout)
     run.close()
     run.echo(text)
 

@@ -27,7 +27,7 @@ from kanon_sql.engines.base import (
 from kanon_sql.engines.error_redaction import without_values
 from kanon_sql.engines.reads import Stored
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
+from kanon_sql.sql import Postgres, Statement, called_names, dialect_named, named_tables
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -63,20 +63,14 @@ _PADDED = "BPCHAR"
 
 
 SETTINGS = {
-    "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
-    "DateStyle": "ISO, YMD",
-    "TimeZone": "UTC",  # a date of a moment is the same for anyone who asks
-    "extra_float_digits": "1",
-    "IntervalStyle": "postgres",  # labels of intervals and bytes
-    "bytea_output": "hex",
-    "row_security": "off",  # an error where a policy would hide rows: a part of a table says nothing of the rest
+    **Postgres.settings,
     "client_min_messages": "warning",
     "jit": "off",  # compiling takes longer than most of these queries
 }
 
 
-PLANS = {"enable_nestloop": "off", "enable_mergejoin": "off", "join_collapse_limit": "1"}
+PLANS = dict(Postgres.plans)
 """Joins by hash, in the order in which they are written.
 
 PostgreSQL expects 200 groups of a GROUP BY of expressions, and guesses what a temporary table holds. Of a few rows that

@@ -30,6 +30,7 @@ class PrivacyModel(ABC):
         figures: what it reaches, by its name in results -> its type and what it is, by
             :func:`kanon_sql.models.privacy.figure`: for the JSON Schema of results.
         worst: whether the class with the smallest or the largest measure is the worst.
+        logarithmic: what it reaches is the exponential of the measure.
         needs_totals: the measure uses ``class_total``.
         needs_positions: the measure uses ``value_position``.
         needs_reference: the measure uses ``reference_share``: how often the original table has each value.
@@ -62,6 +63,7 @@ class PrivacyModel(ABC):
     requirement: ClassVar[type[Requirement]]
     figures: ClassVar[Mapping[str, Any]] = {}
     worst: ClassVar[Literal["MIN", "MAX"]]
+    logarithmic: ClassVar[bool] = False
     needs_totals: ClassVar[bool] = False
     needs_positions: ClassVar[bool] = False
     needs_reference: ClassVar[bool] = False

@@ -54,6 +54,7 @@ class EntropyEstimateLDiversity(PrivacyModel):
     requirement: ClassVar = LDiversityRequirement
     figures: ClassVar = {"l": L_REACHED}
     worst: ClassVar = "MIN"
+    logarithmic: ClassVar = True
     second: ClassVar = "MIN"
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True

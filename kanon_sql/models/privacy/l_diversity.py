@@ -272,6 +272,7 @@ class EntropyLDiversity(_LDiversity):
     name: ClassVar[str] = "entropy_l_diversity"
     by_windows: ClassVar[bool] = True
     worst: ClassVar = "MIN"
+    logarithmic: ClassVar = True
     l: float  # noqa: E741 - the field's own letter
 
     @classmethod

@@ -104,6 +104,8 @@ class Dialect(ABC):
         item: an item of a list, as an expression that makes a row of each; None where there are no lists.
         listed: a sorted list of texts, empty where all are NULL, as an aggregate.
         sorted_list: a list in the order of ``listed``.
+        column_types: the query of ``column_name`` and ``column_type`` of a ``{table}``, whose name as a literal is
+            ``{name}``; None where it was not tried.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -138,6 +140,7 @@ class Dialect(ABC):
     sorted_list: ClassVar[str | None] = None
     renames_apart: ClassVar[str] = "it renames one table after the other"
     of_session: ClassVar[re.Pattern[str] | None] = None
+    column_types: ClassVar[str | None] = None
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
@@ -357,6 +360,25 @@ class Dialect(ABC):
             raise UnsupportedError(f"release.view: {self.name}: {self.guard_obstacle}; publish a table")
         before, between, after = self.guard
         return f"{before} {self.relation(view)} {between} {query} {after}".rstrip()
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """Create, or replace, a function without arguments whose rows are those of a query.
+
+        Args:
+            function: its name in this dialect.
+            columns: those of the query, with their types in DuckDB.
+            query: in this dialect; it names each table in full.
+        """
+        raise UnsupportedError(f"{self.name} has no functions that return the rows of a query")
+
+    def declared(self, columns: Mapping[str, str]) -> str:
+        """Columns with their types.
+
+        Args:
+            columns: their names, which need no quotes, with the types in DuckDB.
+        """
+        kinds = {name: exp.DataType.build(kind, dialect="duckdb") for name, kind in columns.items()}
+        return ", ".join(f"{name} {kind.sql(self.sqlglot)}" for name, kind in kinds.items())
 
     def unmark(self, table: Sequence[str], run_id: str) -> str | None:
         """Take a mark off a table, where the next one would stand beside it; None where it takes its place."""

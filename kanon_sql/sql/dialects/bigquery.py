@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from sqlglot import exp
@@ -55,6 +55,10 @@ class BigQuery(Dialect):
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """The dataset's default collation must not reach the table."""
         return f"CREATE TABLE {table} DEFAULT COLLATE '' AS {query}"
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """A table function, whose columns have the types of the query."""
+        return f"CREATE OR REPLACE TABLE FUNCTION {function}() AS (\n{query}\n);"
 
     def mark(self, table: Sequence[str], run_id: str) -> str:
         """The table's description."""

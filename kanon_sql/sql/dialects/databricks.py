@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -43,6 +43,10 @@ class Databricks(Dialect):
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns that compare exactly."""
         return text_columns(quote_names(floating_division(tree)), _EXACT)
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """A table function of SQL."""
+        return f"CREATE OR REPLACE FUNCTION {function}() RETURNS TABLE ({self.declared(columns)})\nRETURN\n{query};"
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """Plain tables only: a temporary view would be computed again by every statement that reads it."""

@@ -47,6 +47,7 @@ class DuckDB(Dialect):
     }
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
     guard = ("CREATE VIEW", "AS", "")
+    column_types = "SELECT column_name, column_type FROM (DESCRIBE {table})"
     has_rights = False
 
     def exact(self, text: exp.Expr) -> exp.Expr:
@@ -65,6 +66,10 @@ class DuckDB(Dialect):
         for ordered in tree.find_all(exp.Ordered):
             ordered.set("desc", bool(ordered.args.get("desc")))
         return tree
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """A table macro. It runs with the caller's settings."""
+        return f"CREATE OR REPLACE MACRO {function}() AS TABLE\n{query};"
 
     def readers(self, schema: Sequence[str]) -> None:
         """There are no rights inside of a file: anyone who may open it may read all of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import ClassVar
 
 from sqlglot import exp
@@ -71,6 +72,39 @@ class Postgres(Dialect):
         "ELSE CAST('this view is read with DateStyle ISO, IntervalStyle postgres and extra_float_digits 1, not ' "
         "|| pg_catalog.current_setting('extra_float_digits') AS BOOLEAN) END"
     )
+
+    column_types = (
+        "SELECT a.attname::pg_catalog.text AS column_name, "
+        "s.nspname || '.' || t.typname || ' ' || a.atttypmod AS column_type "
+        "FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid "
+        "JOIN pg_catalog.pg_namespace AS s ON s.oid = t.typnamespace "
+        "WHERE a.attrelid = {name}::pg_catalog.regclass AND a.attnum > 0 AND NOT a.attisdropped"
+    )
+    settings: ClassVar[Mapping[str, str]] = {
+        "standard_conforming_strings": "on",
+        "DateStyle": "ISO, YMD",
+        "TimeZone": "UTC",  # a date of a moment is the same for anyone who asks
+        "extra_float_digits": "1",
+        "IntervalStyle": "postgres",  # labels of intervals and bytes
+        "bytea_output": "hex",
+        "row_security": "off",  # an error where a policy would hide rows: a part of a table says nothing of the rest
+    }
+    """By which texts are written alike, and all rows are read."""
+    plans: ClassVar[Mapping[str, str]] = {
+        "enable_nestloop": "off", "enable_mergejoin": "off", "join_collapse_limit": "1",
+    }  # fmt: skip
+    """Joins by hash, in the order in which they are written."""
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """With the caller's rights, and with no schema in its path that another role could put something into."""
+        tag = next(tag for number in count() if (tag := f"$kanon{number or ''}$") not in query)
+        settings = {**self.settings, **self.plans}
+        listed = "".join(f"SET {name} = {self.literal(value)}\n" for name, value in settings.items())
+        return (
+            f"CREATE OR REPLACE FUNCTION {function}() RETURNS TABLE ({self.declared(columns)})\n"
+            f"LANGUAGE sql STABLE SECURITY INVOKER\nSET search_path = pg_catalog, pg_temp\n{listed}"
+            f"AS {tag}\n{query}\n{tag};"
+        )
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""

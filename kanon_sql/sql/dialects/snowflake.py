@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -40,6 +40,11 @@ class Snowflake(Dialect):
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns without a collation."""
         return text_columns(exact_int_division(quote_names(tree)), exp.Literal.string(""))
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """A table function of SQL; it is called as TABLE(name())."""
+        body = self.literal(query) if "$$" in query else f"$$\n{query}\n$$"
+        return f"CREATE OR REPLACE FUNCTION {function}() RETURNS TABLE ({self.declared(columns)})\nAS {body};"
 
     def rename(self, table: Sequence[str], name: str) -> str:
         """A bare new name would move the table to the session's schema."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -55,6 +55,10 @@ class Spark(Dialect):
                 select.set("distribute", exp.Distribute(expressions=[exp.Rand()]))
                 select.set("sort", exp.Sort(expressions=[exp.Rand()]))
         return text_columns(quote_names(floating_division(tree)), _EXACT)
+
+    def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
+        """A table function of SQL."""
+        return f"CREATE OR REPLACE FUNCTION {function}() RETURNS TABLE ({self.declared(columns)})\nRETURN\n{query};"
 
     def readers(self, schema: Sequence[str]) -> None:
         """Spark itself knows no rights; those of a catalog or of files are given elsewhere."""

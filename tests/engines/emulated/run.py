@@ -148,6 +148,7 @@ def answers(connect: Callable[[], Any], run: Run, place: str, case: dict[str, An
         types: int and str as the database calls them.
     """
     import kanon_sql
+    import kanon_sql.verbs.functions
 
     name, said = case["name"], []
     quote = "`" if place else '"'
@@ -159,6 +160,16 @@ def answers(connect: Callable[[], Any], run: Run, place: str, case: dict[str, An
     for verb in case["verbs"]:
         if verb == "foreign":
             run(f"CREATE TABLE {place}{name}_RELEASE (A {types['int']})")
+            continue
+        if verb == "function":
+            with connect() as engine:
+                text = kanon_sql.verbs.functions.check_function(engine, spec, place + name)
+            if (body := re.search(r"AS \$\$\n(.*)\n\$\$;\n$", text, re.DOTALL)) is not None:
+                rows = run(f"SELECT * FROM ({body[1]}) AS judged")  # fakesnow has no table functions
+            else:
+                run(text)
+                rows = run(f"SELECT * FROM {text[len('-- ') : text.index(' returns a row')]}")
+            said.append({"verb": verb, "rows": sorted(list(row) for row in rows if row[0] != "columns")})
             continue
         try:
             with connect() as engine:
