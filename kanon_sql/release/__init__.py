@@ -103,7 +103,7 @@ if TYPE_CHECKING:
         invariant_release,
         publish_history,
     )
-    from kanon_sql.release.kept_recoding import keep, kept_recoding
+    from kanon_sql.release.kept_recoding import keep, read_recoding
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -152,7 +152,6 @@ __all__ = [
     "judged_rows",
     "keep",
     "kept_columns",
-    "kept_recoding",
     "labelled_by_person",
     "labelled_with_values",
     "lattice_to_choose_from",
@@ -177,6 +176,7 @@ __all__ = [
     "published_manifest",
     "put_back",
     "read_ledger",
+    "read_recoding",
     "refuse_exceeded_budget",
     "refuse_foreign_release",
     "refuse_later",
@@ -224,7 +224,7 @@ _HOME = {
     "history_of": "invariant",
     "invariant_release": "invariant",
     "keep": "kept_recoding",
-    "kept_recoding": "kept_recoding",
+    "read_recoding": "kept_recoding",
     "lattice_to_choose_from": "differential.mechanism",
     "operating_system": "differential.randomness",
     "publish_history": "invariant",

@@ -31,7 +31,7 @@ from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.version import __version__
 
-__all__ = ["keep", "kept_recoding", "refuse_foreign_kept"]
+__all__ = ["keep", "read_recoding", "refuse_foreign_kept"]
 
 
 def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
@@ -117,7 +117,7 @@ def _manifest(
     }
 
 
-def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> KeptRecoding:
+def read_recoding(workspace: Workspace, name: tuple[str, ...]) -> KeptRecoding:
     """A recoding that was kept.
 
     Args:

@@ -156,6 +156,8 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
             f"{number(rows['source'])} in the source = {number(rows['released'])} released"
             f" + {number(rows['suppressed'])} suppressed ({percent(rows['suppressed'], rows['source'])})",
         )
+        if isinstance(result, Generalization) and (most := result.max_suppressed):
+            yield "limit", f"{plural(most, 'row')} ({percent(most, rows['source'])}) may be suppressed"
     if rows.get("masked"):
         yield "masked", f"{plural(rows['masked'], 'suppressed row')} kept, every quasi-identifier at its top"
     if "persons" in rows:

@@ -13,7 +13,7 @@ from kanon_sql.frequency import source_of
 from kanon_sql.recode import KeptRecoding, RecodingResult, applied
 from kanon_sql.release import (
     comparable_releases,
-    kept_recoding,
+    read_recoding,
     refuse_other_release,
 )
 from kanon_sql.search import Batch
@@ -77,7 +77,7 @@ def apply(
     parts = _in_schema_of_release(spec, name)
     with running(engine, timeout, report, publishes=own, judges=[own.source.table]) as run:
         with open_workspace(engine, source_of(engine, own)) as workspace, engine.transaction():
-            kept = kept_recoding(workspace, parts)
+            kept = read_recoding(workspace, parts)
             kept.refuse_others(own)
             refuse_other_release(workspace, own)
             earlier = None if own.ledger is None else comparable_releases(workspace, own)

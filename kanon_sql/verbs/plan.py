@@ -180,6 +180,7 @@ def _planned(found: Chosen | RecodingResult, *, brief: bool) -> Plan:
         class_sizes=examination.sizes,
         achieved=examination.achieved_dict(),
         metrics=found.metrics(brief=brief) if isinstance(found, Chosen) else found.metrics(),
+        max_suppressed=found.prepared.max_suppressed,
         mean_loss=mean_loss_of(found),
         search=found.summary() if isinstance(found, Chosen) else None,
         notes=[*found.notes, *notes_of_local(found)],

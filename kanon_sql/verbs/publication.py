@@ -115,6 +115,7 @@ class Publication(Generic[K]):
             class_sizes=written.examination.sizes,
             achieved=written.examination.achieved_dict(),
             metrics={},
+            max_suppressed=found.prepared.max_suppressed,
             mean_loss=mean_loss_of(found),
             search=found.summary() if isinstance(found, Chosen) else None,
             cost=self.run.cost,

@@ -450,6 +450,7 @@ class Generalization(Result):
             the tree's first labels.
         recoding: for a recoding whose labels differ by class: what it made; None where every row of a column has one
             level.
+        max_suppressed: how many rows the spec lets be suppressed; None where nothing satisfies.
         metrics: quality metrics of the release; lower is better. Of local recoding those that need no node; empty when
             nothing satisfies.
         mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says; a suppressed
@@ -464,6 +465,7 @@ class Generalization(Result):
     node: Levels | None
     level_names: LevelNames | None = None
     recoding: RecodingSummary | None = None
+    max_suppressed: Count | None = None
     metrics: Mapping[str, float]
     mean_loss: Share | None = None
     search: SearchSummary | None

@@ -326,3 +326,15 @@ def test_only_a_notebook_asks_the_package_itself() -> None:
         "kanon_sql.spec.display",
         "kanon_sql.verbs.result",
     }
+
+
+def test_a_name_that_is_imported_late_is_no_modules() -> None:
+    """A package has its modules under their names, once they are imported: the module would be handed out."""
+    late = {
+        (name_of(path), name)
+        for path in MODULES
+        if path.name == "__init__.py"
+        for name in getattr(importlib.import_module(name_of(path)), "_HOME", {})
+        if find_spec(f"{name_of(path)}.{name}") is not None
+    }
+    assert late == {("kanon_sql", "results")}, "which is a module"
