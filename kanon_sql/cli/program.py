@@ -44,7 +44,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 
 GROUPS: Mapping[str, Group] = {
     "release": Group("Add rows to a release, document or certify it, and list the ledger.",
-                     ("refresh", "apply", "evidence", "certify", "ledger")),
+                     ("refresh", "apply", "dictionary", "evidence", "certify", "ledger")),
     "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
     "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),

@@ -50,6 +50,7 @@ __all__ = [
     "file_of",
     "formulas_in",
     "leftover_files",
+    "manifest_of_file",
     "publish_file",
     "read_back",
     "refuse_foreign_file",
@@ -98,6 +99,12 @@ def file_of(spec: Spec) -> Path:
 def file_manifest(path: Path) -> Path:
     """Where the manifest of a released file is."""
     return path.with_name(f"{path.name}.manifest.json")
+
+
+def manifest_of_file(path: Path) -> Mapping[str, Any] | None:
+    """What the manifest of a released file says; None where there is none of this very file."""
+    found = _read_manifest(file_manifest(path))
+    return found if path.is_file() and _recorded(file_manifest(path)) == _sha256(path) else None
 
 
 def _pending_path(path: Path) -> Path:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from kanon_sql.report.words import metric, number, percent, shown
+from tests.support.arx import project
 from tests.support.command_line import GROUPS, SECRET, SPEC, VERBS, command_of, refused, run, spawn
 
 # --- Progress and the log --------------------------------------------------------------------
@@ -147,6 +148,8 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         r"^ +kanon-sql (.*)$", run(*verb.split(), "--help").stdout.partition("Examples:")[2], re.MULTILINE
     )
     assert examples
+    if verb == "init":
+        project(clinic / "project.deid")
     if verb == "release ledger":
         for name in ("kanon_sql_ledger", "releases"):
             of_its_own = f"{SPEC.replace('visits_release', f'in_{name}')}ledger: {name}\n"

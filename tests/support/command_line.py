@@ -36,7 +36,8 @@ SECRET = "Qwyjibo"
 
 GROUPS = ("release", "publish", "parties", "pipeline")
 VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "release refresh", "release apply",
-         "release evidence", "release certify", "release ledger", "check", "audit", "risk", "report", "compare",
+         "release dictionary", "release evidence", "release certify", "release ledger", "check", "audit", "risk",
+         "report", "compare",
          "publish table", "publish positions", "publish perturbed", "publish check", "parties plan",
          "parties anonymize", "pipeline render", "pipeline estimate", "pipeline dbt", "pipeline sqlmesh",
          "pipeline functions", "pipeline schema", "doctor", "clean")  # fmt: skip

@@ -29,8 +29,9 @@ from kanon_sql.cli.outputs import (
 )
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
+from kanon_sql.errors import SpecError
 
-__all__ = ["apply", "certify", "evidence", "ledger", "refresh"]
+__all__ = ["apply", "certify", "dictionary", "evidence", "ledger", "refresh"]
 
 
 @verb(
@@ -184,6 +185,52 @@ def apply(
         run.message(f"manifest: {path}")
     write_result_report(run, result)
     exit_with(result.passed)
+
+
+@verb(
+    "kanon-sql release dictionary spec.yml -d clinic.duckdb -o visits_release.md",
+    "kanon-sql release dictionary spec.yml -d clinic.duckdb --comment",
+    group="release",
+    formats=None,
+    product="dictionary",
+)
+def dictionary(
+    run: Session,
+    spec_file: SpecFile,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="The release to describe; if not given, the spec's.",
+        ),
+    ] = None,
+    comment: Annotated[
+        bool,
+        typer.Option("--comment", help="Also write a comment on each column of the spec's release in the database."),
+    ] = False,
+) -> None:
+    """Write the data dictionary of a release, as Markdown, for those who receive it.
+
+    Checks the release, then lists its columns, and each label of a quasi-identifier with its
+    level, the number of values that it stands for, and its rows. A label of fewer than k rows
+    is not named; values that are released unchanged are not listed.
+    """
+    from kanon_sql.report.evidence import dictionary_markdown
+    from kanon_sql.verbs.evidence import data_dictionary, write_comments
+
+    if comment and table is not None:
+        raise SpecError("--comment: only the spec's own release gets comments; leave --table out")
+    spec = load_spec(spec_file)
+    if comment:
+        need_database(run.database)
+    engine = run.connect(read_only=not comment)
+    found = data_dictionary(engine, spec, table, timeout=run.timeout, report=run.report)
+    if comment:
+        write_comments(engine, spec, found, timeout=run.timeout)
+    run.close()
+    run.echo(dictionary_markdown(found))
 
 
 @verb(

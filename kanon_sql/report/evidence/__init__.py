@@ -6,6 +6,7 @@ Markdown are both made of. Everything comes from the result of :func:`kanon_sql.
 
 from __future__ import annotations
 
+from kanon_sql.report.evidence.dictionary import dictionary_markdown
 from kanon_sql.report.evidence.page import FORMS, evidence_report
 
-__all__ = ["FORMS", "evidence_report"]
+__all__ = ["FORMS", "dictionary_markdown", "evidence_report"]

@@ -340,6 +340,19 @@ class Dialect(ABC):
         """
         return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """Let the database say of a column what it is.
+
+        Args:
+            table: the published table.
+            column: of it.
+            text: what to say.
+
+        Raises:
+            UnsupportedError: the engine has no such comments.
+        """
+        return f"COMMENT ON COLUMN {self.relation(table)}.{self.quote(column)} IS {self.literal(text)}"
+
     def differs_by_session(self, kind: str, declared: str) -> str | None:
         """Why the text of a column may be another one in another session, so that a view makes no labels of it.
 

@@ -64,6 +64,11 @@ class BigQuery(Dialect):
         """The table's description."""
         return f"ALTER TABLE {self.relation(table)} SET OPTIONS (description = {self.literal(mark_text(run_id))})"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """The column's description."""
+        options = f"SET OPTIONS (description = {self.literal(text)})"
+        return f"ALTER TABLE {self.relation(table)} ALTER COLUMN {self.quote(column)} {options}"
+
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """One statement; a copy reads nothing and has the description too, and the scratch table is dropped then."""
         return [f"CREATE OR REPLACE TABLE {self.relation(release)} COPY {self.relation(table)}"]

@@ -168,6 +168,10 @@ class ClickHouse(Dialect):
         """The table's comment."""
         return f"ALTER TABLE {self.relation(table)} MODIFY COMMENT {self.literal(mark_text(run_id))}"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """The column's comment."""
+        return f"ALTER TABLE {self.relation(table)} COMMENT COLUMN {self.quote(column)} {self.literal(text)}"
+
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """Exchange both names at once; the old release then has the scratch name, and is dropped with it."""
         if self._exchanges:

@@ -52,6 +52,10 @@ class Databricks(Dialect):
         """Plain tables only: a temporary view would be computed again by every statement that reads it."""
         return f"CREATE TABLE {table} AS {query}"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """An option of the column."""
+        return f"ALTER TABLE {self.relation(table)} ALTER COLUMN {self.quote(column)} COMMENT {self.literal(text)}"
+
     def rename(self, table: Sequence[str], name: str) -> str:
         """A bare new name would move the table to the session's schema."""
         return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation([*table[:-1], name])}"

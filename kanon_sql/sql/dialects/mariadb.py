@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import called, equalities, first_bits_by_conv, floating_division, numbers_in
 
@@ -159,6 +160,12 @@ class MariaDB(Dialect):
     def mark(self, table: Sequence[str], run_id: str) -> str:
         """The table's comment, an option of the table."""
         return f"ALTER TABLE {self.relation(table)} COMMENT = {self.literal(mark_text(run_id))}"
+
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """A comment is part of a column's type here, which nothing is to change."""
+        raise UnsupportedError(
+            f"--comment: {self.name} takes a comment of a column only with its type; write a file (-o FILE.md)"
+        )
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """One statement, which readers wait for: they see the old release or the new one."""

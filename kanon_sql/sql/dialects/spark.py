@@ -73,6 +73,10 @@ class Spark(Dialect):
         names = ", ".join(map(self.quote, columns))
         return f"SELECT * FROM VALUES\n  {listed}\nAS given ({names})"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """An option of the column."""
+        return f"ALTER TABLE {self.relation(table)} ALTER COLUMN {self.quote(column)} COMMENT {self.literal(text)}"
+
     def rename(self, table: Sequence[str], name: str) -> str:
         """The new name with its schema, but never with the catalog."""
         renamed = [*table[:-1], name][-2:]

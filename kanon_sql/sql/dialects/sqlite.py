@@ -150,6 +150,10 @@ class SQLite(Dialect):
         index = self.relation([*table[:-1], mark_text(run_id)])
         return f"CREATE INDEX {index} ON {self.quote(table[-1])} (1) WHERE 0"
 
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """There are none."""
+        raise UnsupportedError("--comment: SQLite has no comments of columns; write a file (-o FILE.md)")
+
     def stored_as(self, value: str) -> str:
         """``typeof``: 1 and 1.0 are equal."""
         return f"TYPEOF({value})"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import TokenType, exp
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns, text_type
 
@@ -81,6 +82,10 @@ class TSQL(Dialect):
     def rename(self, table: Sequence[str], name: str) -> str:
         """A procedure, whose first argument is quoted and whose second is not."""
         return f"EXEC sp_rename {self.literal(self.relation(table))}, {self.literal(name)}"
+
+    def comment_on_column(self, table: Sequence[str], column: str, text: str) -> str:
+        """Extended properties are added by a procedure that fails where there is one already."""
+        raise UnsupportedError(f"--comment: {self.name} has no statement for it; write a file (-o FILE.md)")
 
     def mark(self, table: Sequence[str], run_id: str) -> str:
         """An extended property, the comment of SQL Server; its procedure must be told the schema."""

@@ -6,7 +6,14 @@ WP216, HIPAA's Safe Harbor, EMA's policy 0070, ISO/IEC 27559.
 
 from __future__ import annotations
 
+from kanon_sql.verbs.evidence.data_dictionary import (
+    DataDictionary,
+    DescribedColumn,
+    Label,
+    data_dictionary,
+    write_comments,
+)
 from kanon_sql.verbs.evidence.gather import evidence
 from kanon_sql.verbs.evidence.result import Evidence
 
-__all__ = ["Evidence", "evidence"]
+__all__ = ["DataDictionary", "DescribedColumn", "Evidence", "Label", "data_dictionary", "evidence", "write_comments"]

@@ -12,7 +12,7 @@ from kanon_sql.spec import HIDDEN, Count, Document, Spec, Text
 from kanon_sql.verbs.result import Check
 from kanon_sql.verbs.run import running
 
-__all__ = ["Published", "published"]
+__all__ = ["Published", "published", "published_as"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,17 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check
     """
     with running(engine, None):
         found = manifest_of(engine, parts)
+    return published_as(found, spec, checked)
+
+
+def published_as(found: Mapping[str, Any] | None, spec: Spec, checked: Check) -> Published | None:
+    """The same of a manifest that was read already.
+
+    Args:
+        found: the manifest.
+        spec: the spec at hand.
+        checked: what ``check`` said of what it is about.
+    """
     if found is None or found.get("spec") is None or found.get("node", ...) is ...:
         return None
     rows, classes = found["rows"], found["classes"]
