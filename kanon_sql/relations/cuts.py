@@ -225,9 +225,13 @@ class _Thinning(Climb):
 
     m: int = 2
 
+    @property
+    def _looks_at_touched(self) -> bool:
+        return False
+
     def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         """Of each person with a rare combination the row that is in most of them."""
-        labelled = self.labelled_rows()
+        labelled = {name: rows.written for name, rows in self.rows.items()}
         items = row_items(self.workspace, self.events, labelled)
         rows = rare_rows(self.workspace, items, self.m, self.k)
         above = {member.parent.name for member in self.events if member.parent is not None}
@@ -265,5 +269,4 @@ def thinned(
         The rows that stay, and how many rows of the persons who stay were left out.
     """
     thinning = _Thinning(workspace, members, classes, cuts.k, sensitive, m=cuts.m)
-    thinning.states = cuts.states(classes.table)
-    return thinning.finished()
+    return thinning.finished(cuts.states(classes.table))

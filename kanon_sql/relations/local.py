@@ -25,6 +25,25 @@ ABOVE = 2.0
 """What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
 
 
+FEW = 50
+"""Rows that changed are kept apart from the others while these are at least this many times as many."""
+
+
+@dataclass(frozen=True)
+class CurrentRows:
+    """The rows of a table that stay, with what they are known by, and the levels of that.
+
+    Attributes:
+        written: all, as they were when all were last written.
+        moved: the numbers of those that changed since, or were left out; None for none.
+        later: those of them that stay, as they are; None for none.
+    """
+
+    written: Relation
+    moved: Relation | None = None
+    later: Relation | None = None
+
+
 @dataclass
 class Climb:
     """Climbing under way.
@@ -35,7 +54,7 @@ class Climb:
         classes: the persons who stay.
         k: how many persons share an item.
         sensitive: the sensitive values of persons.
-        states: the rows that stay.
+        rows: table -> the rows that stay.
     """
 
     workspace: Workspace
@@ -43,9 +62,11 @@ class Climb:
     classes: PersonClasses
     k: int
     sensitive: Sensitive
-    states: dict[str, Relation] = field(default_factory=dict)
+    rows: dict[str, CurrentRows] = field(default_factory=dict)
     _placed: dict[str, Relation] = field(default_factory=dict)
     """The rows of the persons who stay, with their classes."""
+    _touched: dict[str, Relation] = field(default_factory=dict)
+    """Classes and labels that rows came to, or went from, in the last round; no other ones can have become rare."""
     _count: int = 0
 
     @property
@@ -61,56 +82,70 @@ class Climb:
             found[member.name] = path_of(member.path, weights) if member.path else []
         return found
 
-    def start(self) -> None:
+    def lowest(self) -> dict[str, Relation]:
         """Every row of a person who stays, at its lowest levels."""
-        for member in self.events:
-            state = self.workspace.table(f"state_{self._number()}")
-            self.workspace.execute(
+        return {
+            member.name: self.made(
                 "relations/state",
-                target=state,
+                "state",
                 coded=member.coded,
                 classes=self.classes.table,
                 levels=[column.lowest for column in member.columns],
                 is_child=True,
             )
-            self.states[member.name] = state
+            for member in self.events
+        }
+
+    def start(self, states: States) -> None:
+        """Label the rows that stay.
+
+        Args:
+            states: table -> its rows with their levels.
+        """
+        for member in self.events:
+            assert member.parent is not None
+            self._placed[member.name] = self.made(
+                "relations/placed",
+                "placed",
+                coded=member.coded,
+                classes=self.classes.table,
+                names=[f"g{column.number}_{level}" for column in member.columns for level in column.levels],
+            )
+            labelled = self._lasting(
+                "relations/labelled",
+                "labelled",
+                placed=self._placed[member.name],
+                state=states[member.name],
+                parent=self.rows[member.parent.name].written if member.inherited else None,
+                inherited=member.inherited,
+                items=member.items(),
+                packs=member.packs,
+            )
+            self.rows[member.name] = CurrentRows(labelled)
 
     def round(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> int:
         """One step of all rows whose items are rare; returns how many these were."""
         with self.workspace.passing():
             rare = self.rare(paths)
-            counts = self._counts(rare)
-            total = sum(number for number, _ in counts.values())
+            total = self.workspace.size(list(rare.values()))
             if total:
-                self._climb(rare, {name for name, (_, gone) in counts.items() if gone})
+                self._climb(rare, total)
         return total
-
-    def labelled_rows(self) -> dict[str, Relation]:
-        """The rows of each table with their labels and levels, and those of the rows above them."""
-        labelled: dict[str, Relation] = {}
-        for member in self.events:
-            assert member.parent is not None
-            labelled[member.name] = self.made(
-                "relations/labelled",
-                "labelled",
-                placed=self._placed[member.name],
-                state=self.states[member.name],
-                parent=labelled[member.parent.name] if member.inherited else None,
-                inherited=member.inherited,
-                items=member.items(),
-                packs=member.packs,
-            )
-        return labelled
 
     def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         """Per table, the rows that must not stay as they are, with the levels that they are to have."""
-        labelled = self.labelled_rows()
         rare: dict[str, Relation] = {}
         coherent = [item for item in self.sensitive.spec.coherence if item.m and item.h < 1]
-        holders = self.sensitive.holders(self.states) if coherent else None
+        holders = self.sensitive.holders({name: rows.written for name, rows in self.rows.items()}) if coherent else None
         for member in self.events:
             keys = len(member.packs)
-            repeated = self.made("relations/repeated", "repeated", labelled=labelled[member.name], keys=keys)
+            repeated = self.made(
+                "relations/repeated",
+                "repeated",
+                labelled=self.rows[member.name],
+                touched=self._touched.get(member.name),
+                keys=keys,
+            )
             shared = self.made("relations/shared_times", "shared", repeated=repeated, keys=keys, k=self.k)
             for asked in coherent:
                 most, of = asked.bound
@@ -127,7 +162,7 @@ class Climb:
             rare[member.name] = self.made(
                 "relations/rare",
                 "rare",
-                labelled=labelled[member.name],
+                labelled=self.rows[member.name],
                 shared=shared,
                 keys=keys,
                 width=len(member.path),
@@ -135,45 +170,38 @@ class Climb:
             )
         return rare
 
-    def finished(self) -> tuple[States, int]:
-        """The rows that stay after the last round, and how many were left out."""
-        before = self.workspace.size(list(self.states.values()))
-        for member in self.events:
-            self._placed[member.name] = self.made(
-                "relations/placed",
-                "placed",
-                coded=member.coded,
-                classes=self.classes.table,
-                names=[f"g{column.number}_{level}" for column in member.columns for level in column.levels],
-            )
+    def finished(self, states: States) -> tuple[States, int]:
+        """The rows that stay after the last round, and how many were left out.
+
+        Args:
+            states: table -> the rows to begin with, and their levels.
+        """
+        before = self.workspace.size(list(states.values()))
+        self.start(states)
         paths = self.paths()
         number = 1
         self.workspace.report("generalizing events within classes of persons", None)
         while self.round(paths):  # it ends: each round some row climbs, or is left out
             number += 1
             self.workspace.report(f"generalizing events within classes of persons: round {number}", None)
-        return self.states, before - self.workspace.size(list(self.states.values()))
-
-    def _counts(self, rare: Mapping[str, Relation]) -> dict[str, tuple[int, int]]:
-        names = list(rare)
-        branches = [
-            self.workspace.compiler.filled(
-                "relations/rare_counts", {"number": str(number), "rare": self.workspace.quoted(rare[name])}
+        found = {
+            member.name: self.made(
+                "relations/levels_of_rows",
+                "state",
+                labelled=self.rows[member.name],
+                own=len(member.columns),
+                inherited=member.inherited,
             )
-            for number, name in enumerate(names)
-        ]
-        rows = self.workspace.query(self.workspace.compiler.union(branches), len(branches))
-        return {names[int(number)]: (int(count), int(gone)) for number, count, gone in rows}
+            for member in self.events
+        }
+        return found, before - self.workspace.size(list(found.values()))
 
-    def _climb(self, rare: Mapping[str, Relation], losing: set[str]) -> None:
-        """The states after what rare rows ask: each table's own rows, and those below them."""
+    def _climb(self, rare: Mapping[str, Relation], total: int) -> None:
+        """The rows after what rare ones ask: each table's own rows, and those above and below them."""
+        few = self._looks_at_touched and FEW * total < sum(member.count for member in self.events)
         raised: dict[str, Relation] = {}
         for member in reversed(self.events):
-            below = [
-                raised[other.name]
-                for other in self.events
-                if other.parent is not None and other.parent.name == member.name
-            ]
+            below = [raised[other.name] for other in self.events if other.parent is member]
             raised[member.name] = self.made(
                 "relations/raised",
                 "raised",
@@ -182,32 +210,55 @@ class Climb:
                 coded=member.coded,
                 width=len(member.path),
             )
-        losing = set(losing)
+        changed: dict[str, Relation] = {}
         for member in self.events:
             assert member.parent is not None
-            before = self.states[member.name]
-            own = len(member.columns)
-            orphaned = member.parent.name in losing
-            state = self._lasting(
-                "relations/climbed",
-                state=before,
-                raised=raised[member.name],
-                own=own,
-                inherited=member.inherited,
-            )
-            if orphaned:
-                losing.add(member.name)
-                kept = self._lasting(
-                    "relations/without_orphans",
-                    state=state,
-                    coded=member.coded,
-                    parents=self.states[member.parent.name],
-                    own=own,
+            above, before = member.parent.name, self.rows[member.name]
+            if few:
+                changed[member.name] = self.made(
+                    "relations/changed",
+                    "changed",
+                    raised=raised[member.name],
+                    labelled=before,
+                    above=changed.get(above),
                 )
-                self.workspace.drop(state)
-                state = kept
-            self.workspace.drop(before)
-            self.states[member.name] = state
+            after = self._lasting(
+                "relations/climbed",
+                "labelled",
+                labelled=before,
+                changed=changed.get(member.name),
+                raised=raised[member.name],
+                placed=self._placed[member.name],
+                parent=self.rows.get(above),
+                inherited=member.inherited,
+                items=member.items(),
+                packs=member.packs,
+            )
+            rows = CurrentRows(after)
+            if few:
+                moved = self._lasting(
+                    "relations/changed_since", "moved", before=before.moved, changed=changed[member.name]
+                )
+                rows = CurrentRows(before.written, moved, after)
+            self._touch(member, [before, rows], changed.get(member.name))
+            for table in (before.written, before.moved, before.later):
+                if table is not None and table != rows.written:
+                    self.workspace.drop(table)
+            self.rows[member.name] = rows
+
+    @property
+    def _looks_at_touched(self) -> bool:
+        """Whether labels become rare only where rows come to them, or go from them."""
+        return not self.sensitive.spec.coherence
+
+    def _touch(self, member: Member, versions: Sequence[CurrentRows], changed: Relation | None) -> None:
+        """Note what the rows that changed were known by, and are; nothing where many did."""
+        if member.name in self._touched:
+            self.workspace.drop(self._touched.pop(member.name))
+        if changed is not None:
+            self._touched[member.name] = self._lasting(
+                "relations/touched", "touched", versions=list(versions), changed=changed, keys=len(member.packs)
+            )
 
     def made(self, template: str, what: str, **context: object) -> Relation:
         """A scratch table."""
@@ -215,9 +266,9 @@ class Climb:
         self.workspace.execute(template, target=target, **context)
         return target
 
-    def _lasting(self, template: str, **context: object) -> Relation:
+    def _lasting(self, template: str, what: str, **context: object) -> Relation:
         """A table that outlives the round."""
-        target = self.made(template, "state", **context)
+        target = self.made(template, what, **context)
         self.workspace.keep(target)
         return target
 
@@ -263,5 +314,4 @@ def climbed(
         The rows that stay, and how many rows of the persons who stay were left out.
     """
     climb = Climb(workspace, members, classes, k, sensitive)
-    climb.start()
-    return climb.finished()
+    return climb.finished(climb.lowest())

@@ -11,6 +11,7 @@ import kanon_sql
 from kanon_sql import RelationalSpec
 from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError
+from kanon_sql.relations import local
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, fewest_sharing, least_loss, loss, random_world, staying
 from tests.servers import subject_of
@@ -130,6 +131,23 @@ def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
             assert_local(subject, engine, world, seed, "released.")
             passed += 1
     assert passed > 1
+    engine.close()
+
+
+@pytest.mark.parametrize("seed", [4, pytest.param(1, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)])
+def test_few_rows_that_climb_are_kept_apart(subject: Subject, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """In small worlds never: here always, which satisfies, and releases what it does without."""
+    world = random_world(seed)
+    make(subject, world)
+    subject.execute("CREATE SCHEMA released")
+    engine = subject.connect()
+    spec = spec_of(world, "local", 2, 1, suppression={"max_persons": 0.3, "max_rows": 1.0})
+    plain = kanon_sql.plan_tables(engine, spec)
+    monkeypatch.setattr(local, "FEW", 0)
+    apart = kanon_sql.plan_tables(engine, spec)
+    assert apart.tables == plain.tables
+    assert apart.cost.statements > plain.cost.statements
+    assert assert_local(subject, engine, world, seed, "released.", 1)
     engine.close()
 
 
