@@ -16,6 +16,7 @@ from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.lists import is_list, refuse_unsorted
 from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
+from kanon_sql.relations.minimum_levels import BelowMinimum, below_minimum
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
 from kanon_sql.relations.release import (
     Examined,
@@ -31,6 +32,7 @@ from kanon_sql.relations.row_values import RowsWithValues, rows_with_values
 from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_label, source_references
 
 __all__ = [
+    "BelowMinimum",
     "Cuts",
     "Examined",
     "Exposed",
@@ -43,6 +45,7 @@ __all__ = [
     "Shared",
     "States",
     "TableOutcome",
+    "below_minimum",
     "best_node",
     "chosen_classes",
     "class_models",

@@ -16,6 +16,7 @@ from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, Verification
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.models import Monotonicity
 from kanon_sql.relations import (
+    BelowMinimum,
     Cuts,
     Examined,
     Member,
@@ -26,6 +27,7 @@ from kanon_sql.relations import (
     Shared,
     States,
     TableOutcome,
+    below_minimum,
     best_node,
     chosen_classes,
     class_models,
@@ -814,11 +816,12 @@ def check_tables(
             persons = workspace.columns(stands[PERSON].table)
             seen = examined(workspace, stands, spec, source_references(workspace, spec, persons))
             warned = [*_warnings(workspace, spec, "check"), *_of_kept(workspace, spec, stands)]
+            below = below_minimum(workspace, spec, stands)
         failed = [item for item in seen.shared if not item.holds]
         result = RelationalResult(
             verb="check",
-            verdict="fail" if failed or not seen.persons or _beyond(seen, spec) else "pass",
-            message=_checked(seen, spec),
+            verdict="fail" if failed or not seen.persons or _beyond(seen, spec) or below.rows else "pass",
+            message=_checked(seen, spec, below),
             recoding=None,
             persons=seen.persons,
             left_out=0,
@@ -837,7 +840,7 @@ def check_tables(
                 for name, rows in seen.rows.items()
             },
             requirements=(),
-            notes=[*engine.read_notes, *_notes(spec), *_unchecked(spec), *others],
+            notes=[*engine.read_notes, *_notes(spec), *_unchecked(below), *others],
             warnings=warned,
         )
         if result.passed and (why := failed_by(spec, warned, on_any=False)) is not None:
@@ -845,12 +848,13 @@ def check_tables(
         return run.closed(_with(result, seen))
 
 
-def _checked(seen: Examined, spec: RelationalSpec) -> str:
+def _checked(seen: Examined, spec: RelationalSpec, below: BelowMinimum) -> str:
     if not seen.persons:
         return "there are no persons, so that nothing is protected"
     failed = [item for item in seen.shared if not item.holds]
     problems = [f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed]
-    if problems := [*problems, *_beyond(seen, spec)]:
+    levels = [f"{column}: {_rows(rows)} a label below minimum_level" for column, rows in below.rows.items()]
+    if problems := [*problems, *_beyond(seen, spec), *levels]:
         return "; ".join(problems)
     held = ", ".join(requirement_label(item.requirement) for item in seen.shared)
     return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
@@ -867,16 +871,15 @@ def _violations(item: Shared) -> str:
     return f"{item.rare:,} classes violate it"
 
 
-def _unchecked(spec: RelationalSpec) -> list[str]:
+def _unchecked(below: BelowMinimum) -> list[str]:
     """What a check does not see of what the spec allows."""
-    limited = [
-        f"{name}.{column}"
-        for name in (PERSON, *spec.below)
-        for column, item in Placed(spec, name).quasi_identifiers.items()
-        if item.minimum_level
-    ]
-    why = "a check counts labels as they are, and does not know their levels"
-    return [f"minimum_level was not checked: {', '.join(limited)}; {why}"] if limited else []
+    notes = [f"minimum_level was not checked: {', '.join(columns)}; {why}" for why, columns in below.unchecked.items()]
+    why = "a label that no value of the source has, so that its level is not known"
+    return [*notes, *(f"minimum_level of {column}: {_rows(rows)} {why}" for column, rows in below.unknown.items())]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
 
 
 def running_on_released(

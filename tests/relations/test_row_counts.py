@@ -162,15 +162,6 @@ def test_check_finds_persons_with_more_rows_than_the_most(name: str) -> None:
         engine.close()
 
 
-def test_check_says_that_it_knows_no_levels() -> None:
-    with subject_of("duckdb") as subject:
-        patients(subject)
-        visits = {"quasi_identifiers": {"ward": {"prefix": [1], "minimum_level": 1}}}
-        assert kanon_sql.anonymize_tables(subject.connect(), spec_of("released", visits)).passed
-        found = kanon_sql.check_tables(subject.connect(), spec_of("released", visits))
-        assert any(note.startswith("minimum_level was not checked: r_visits.ward;") for note in found.notes)
-
-
 def test_classes_by_numbers_of_rows_are_not_judged_by_models_of_classes() -> None:
     with pytest.raises(SpecError, match="l_diversity"):
         spec_of(
