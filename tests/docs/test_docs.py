@@ -38,7 +38,7 @@ from kanon_sql.spec import (
 from kanon_sql.spec.checks import Part
 from tests import ROOT
 from tests.servers import subject_of
-from tests.support.command_line import VERBS, command_of
+from tests.support.command_line import GROUPS, VERBS, command_of
 from tests.support.pages import (
     DECISIONS,
     DOCS,
@@ -320,6 +320,21 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert page == README or found.is_relative_to(DOCS), f"{target} is not on the site"
         if anchor:
             assert anchor in anchors_of(found), target
+
+
+def test_what_agents_are_told_is_there() -> None:
+    text = (DOCS / "llms.txt").read_text("utf-8")
+    pages = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(pages) > 5
+    assert [page for page in pages if not (DOCS / page).is_file()] == []
+    commands = re.findall(r"`kanon-sql ([^`]+)`", text)
+    assert len(commands) > 5
+    for command in commands:
+        words = command.split()
+        verb = " ".join(words[:2]) if words[0] in GROUPS else words[0]
+        assert verb in VERBS, command
+        options = {item for parameter in command_of(verb).params for item in parameter.opts}
+        assert {word for word in words if word.startswith("-")} <= options, command
 
 
 def test_the_literature_names_tests_that_exist() -> None:
