@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kanon_sql.cli.options import DRAFT_KEYS, unquoted
+from kanon_sql.cli.options import CSV_KEYS, DRAFT_KEYS, unquoted
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEMORY",
+    "csv_options",
     "drafted",
     "load_cloak_spec",
     "load_perturb_spec",
@@ -257,7 +258,7 @@ def roles_from_options(
     """
     asked = {"--quasi-identifiers": quasi_identifiers, "--k": k, "--l": l, "--t": t}
     passed = [option for option, value in asked.items() if value]
-    passed += [f"--set {key}" for key in DRAFT_KEYS if key in run.own]
+    passed += [f"--set {key}" for key in (*DRAFT_KEYS, *CSV_KEYS) if key in run.own]
     if not passed:
         return {}
     if _names_a_spec(given):
@@ -274,8 +275,14 @@ def roles_from_options(
         "t": by_column("--t", t) or None,
         "unit": _unit(run),
         **{key: [unquoted(name) for name in run.own[key]] for key in DRAFT_KEYS if key != "unit" and key in run.own},
+        "csv": csv_options(run) or None,
     }
     return {key: value for key, value in roles.items() if value is not None}
+
+
+def csv_options(run: Session) -> dict[str, str]:
+    """How a CSV file is written, by the keys of ``source.csv``."""
+    return {key: value for key in CSV_KEYS if (value := run.one(key)) is not None}
 
 
 def refuse_no_task(roles: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ import typer
 from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
+    "CSV_KEYS",
     "DATABASE_VARIABLE",
     "DRAFT_KEYS",
     "KEYS",
@@ -506,6 +507,14 @@ Key = Annotated[
 
 WITHOUT_SPEC = "Without a spec"
 """The heading of the options that stand for one."""
+
+CSV_KEYS: Mapping[str, str] = {
+    "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
+    "delimiter": "of a CSV file: ; or | or tab",
+    "decimal": "decimal mark of a CSV file: comma or point",
+    "dates": "date format of a CSV file, such as %d/%m/%Y",
+}
+"""How a CSV file is written, as ``--set`` takes it where a spec is drafted."""
 
 ROLE_KEYS: Mapping[str, str] = {
     "unit": "without a spec, the person identifier, if a person can have several rows",

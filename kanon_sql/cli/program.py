@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Group] = {
     "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
     "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),
-    "pipeline": Group("Write SQL, dbt models, SQLMesh audits, check functions and JSON Schemas; estimate costs.",
+    "pipeline": Group("Write SQL, functions, dbt models and SQLMesh audits; estimate costs.",
                       ("render", "estimate", "dbt", "sqlmesh", "functions", "schema")),
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ def certificate_facts(found: Certificate, directory: str | None = None) -> list[
         ("release", str(found.content["release"])),
         ("certificate", place),
         ("claims", number(len(found.claims))),
-        *([] if proof is None else [("nodes evaluated", number(_asked(found)))]),
+        *([] if proof is None else [("nodes", f"{number(_asked(found))} evaluated")]),
         ("sha256", found.sha256),
         ("verify", f"python {place}/verify_certificate.py {place} -d DATABASE"),
     ]

@@ -228,6 +228,20 @@ def test_a_csv_file_is_anonymized_to_a_csv_file_without_a_database(clinic: Path)
     assert Path("people_release.csv").read_text() == "mine"
 
 
+def test_how_a_csv_file_is_written_is_said_in_the_place_of_a_spec(clinic: Path) -> None:
+    ages = (34, 35, 36, 31)
+    Path("gens.csv").write_bytes("".join(["nom;age\n", *(f"Zo\xe9;{age},5\n" for age in ages)]).encode("latin-1"))
+    asked = ("gens.csv", "--quasi-identifiers", "age", "--k", 2)
+    assert "encoding: latin-1" in refused(run("anonymize", *asked), 3)
+    written = ("--set", "encoding=latin-1,decimal=comma")
+    assert json.loads(run("plan", *asked, *written, "--format", "json").stdout)["rows"]["source"] == len(ages)
+    run("anonymize", *asked, *written)
+    with open("gens_release.csv", newline="") as file:
+        released = Counter(row["age"] for row in csv.DictReader(file))
+    assert released.total() == len(ages)
+    assert min(released.values()) >= 2
+
+
 @pytest.mark.parametrize("verb", ["check", "plan", "anonymize"])
 def test_the_help_says_that_a_table_will_do(verb: str) -> None:
     said = run(verb, "--help", env={"COLUMNS": "80"}).stdout

@@ -105,3 +105,16 @@ def test_a_database_in_the_place_of_a_spec_is_said_to_be_one(tmp_path: Path) -> 
             connection.execute(make.format(path))
         with pytest.raises(SpecError, match=f"{name}: it is {what} and no spec; the spec comes first"):
             Spec.load(path)
+
+
+def test_a_manifest_in_the_place_of_a_spec_is_said_to_be_one(tmp_path: Path) -> None:
+    """Its spec has digests in the place of trees, so that no spec can be made of it."""
+    (tmp_path / "visits.json").write_text('{"run_id": "01234567", "spec": {"version": 1}}')
+    with pytest.raises(SpecError, match=r"visits.json: this is a manifest.* give the spec"):
+        Spec.load(tmp_path / "visits.json")
+
+
+def test_a_file_without_rows_is_no_ground_for_a_draft(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,zip\n")
+    with kanon_sql.connect() as engine, pytest.raises(SpecError, match=r"people\.csv: the file has columns and no row"):
+        kanon_sql.init(engine, str(tmp_path / "people.csv"))

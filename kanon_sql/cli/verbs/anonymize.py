@@ -18,6 +18,7 @@ from kanon_sql.cli.inputs import (
     spec_from_options,
 )
 from kanon_sql.cli.options import (
+    CSV_KEYS,
     DRAFT_KEYS,
     LIMITS,
     MAX_BYTES,
@@ -61,7 +62,7 @@ SHOWN = ("minimal", "distributions", "spec")
     "kanon-sql anonymize files.yml",
     scratch=True,
     reports=True,
-    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS},
+    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS, **CSV_KEYS},
 )
 def anonymize(
     run: Session,

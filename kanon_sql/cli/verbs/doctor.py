@@ -16,7 +16,7 @@ __all__ = ["doctor"]
 
 @verb(
     "kanon-sql doctor -d clinic.duckdb",
-    "kanon-sql doctor visits.yml -d clinic.duckdb",
+    "kanon-sql doctor spec.yml -d clinic.duckdb",
     "kanon-sql doctor -d clinic.duckdb --read-only --format json",
 )
 def doctor(

@@ -6,15 +6,13 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.options import unquoted
+from kanon_sql.cli.inputs import csv_options
+from kanon_sql.cli.options import CSV_KEYS, unquoted
 from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 
 __all__ = ["init"]
-
-CSV_KEYS = ("encoding", "delimiter", "decimal", "dates")
-"""Keys of ``--set`` that say how a CSV file is written."""
 
 
 class PresetName(StrEnum):
@@ -39,10 +37,7 @@ class PresetName(StrEnum):
         "keep": "columns to release as they are",
         "combinations": "N, from 0 to 4; measure how well combinations of up to N columns distinguish rows",
         "population": "with --preset hipaa-safe-harbor, a table of postal codes and their populations",
-        "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
-        "delimiter": "of a CSV file: ; or | or tab",
-        "decimal": "decimal mark of a CSV file: comma or point",
-        "dates": "date format of a CSV file, such as %d/%m/%Y",
+        **CSV_KEYS,
         "skeletons": "a directory for hierarchy files to fill in; they hold the values of columns with few categories",
     },
 )
@@ -154,7 +149,7 @@ def init(
         population=run.one("population"),
         largest_combination=run.number("combinations", 2, 0, 4),
         skeleton_directory=skeleton_directory,
-        csv={key: value for key in CSV_KEYS if (value := run.one(key)) is not None},
+        csv=csv_options(run),
         ask=ask,
         timeout=run.timeout,
         report=run.report,

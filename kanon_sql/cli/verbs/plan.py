@@ -14,6 +14,7 @@ from kanon_sql.cli.inputs import (
     spec_from_options,
 )
 from kanon_sql.cli.options import (
+    CSV_KEYS,
     DRAFT_KEYS,
     LIMITS,
     MAX_BYTES,
@@ -44,7 +45,7 @@ SHOWN = ("nodes", "minimal", "matrix", "bound", "distributions", "spec")
     "kanon-sql plan visits -d clinic.duckdb --quasi-identifiers age,zip --k 5",
     scratch=True,
     reports=True,
-    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS},
+    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS, **CSV_KEYS},
 )
 def plan(
     run: Session,

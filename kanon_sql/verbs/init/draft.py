@@ -136,6 +136,8 @@ def init(
             areas = None if population is None else large_areas(engine, workspace, population)
             workspace.report(f"profiling {shown}: one pass that counts", None)
             rows, profiles = profile_columns(workspace, columns)
+            if source.file is not None and not rows:
+                raise SpecError(f"{shown}: the file has columns and no row; a spec is drafted from counts of its rows")
             unknown = roles.unit is None and unit_by_name(profiles) is None
             panel = followed(workspace, profiles) if unknown else None
             suggestions = _suggested(workspace, profiles, panel, roles)
