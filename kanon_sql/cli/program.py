@@ -48,8 +48,8 @@ GROUPS: Mapping[str, Group] = {
     "publish": Group("Publish tables of counts, positions or perturbed rows.",
                      ("table", "positions", "perturbed", "check")),
     "parties": Group("Release a table that is split over several databases.", ("plan", "anonymize")),
-    "pipeline": Group("Write SQL, functions, dbt models and SQLMesh audits; estimate costs.",
-                      ("render", "estimate", "dbt", "sqlmesh", "functions", "schema")),
+    "pipeline": Group("Write SQL, functions, policies, dbt models and SQLMesh audits; estimate costs.",
+                      ("render", "estimate", "dbt", "sqlmesh", "functions", "policies", "schema")),
 }  # fmt: skip
 
 

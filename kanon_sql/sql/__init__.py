@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kanon_sql.sql.dialects.mariadb import SEQUENCE, WITHOUT_SEQUENCES, MariaDB
     from kanon_sql.sql.dialects.mysql import MySQL
     from kanon_sql.sql.dialects.oracle import Oracle
-    from kanon_sql.sql.dialects.postgres import Postgres
+    from kanon_sql.sql.dialects.postgres import Postgres, dollar_tag
     from kanon_sql.sql.dialects.sqlite import WITHOUT_JSON, affinity
     from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 
@@ -66,6 +66,7 @@ __all__ = [
     "called_names",
     "checkpoint",
     "dialect_named",
+    "dollar_tag",
     "exact_float",
     "exact_padded",
     "exact_text",
@@ -105,6 +106,7 @@ _HOME = {
     "WITHOUT_JSON": "dialects.sqlite",
     "WITHOUT_SEQUENCES": "dialects.mariadb",
     "affinity": "dialects.sqlite",
+    "dollar_tag": "dialects.postgres",
 }
 """What one dialect hands out, which is imported when it is first asked for."""
 

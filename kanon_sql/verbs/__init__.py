@@ -25,6 +25,7 @@ __all__ = [
     "parties",
     "perturb",
     "plan",
+    "policies",
     "refresh",
     "relational",
     "relational_apply",

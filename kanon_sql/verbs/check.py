@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +53,7 @@ from kanon_sql.verbs.target_table import as_published, judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.without_spec import takes_roles
 
-__all__ = ["check", "identifiers_in", "never_released"]
+__all__ = ["check", "identifiers_in", "never_released", "spellings"]
 
 
 @takes_roles(drafts=False)
@@ -270,6 +270,11 @@ def identifiers_in(spec: Spec, columns: Mapping[str, Column], person: str | None
 def never_released(spec: Spec) -> list[str]:
     """The spec's identifiers and coordinates."""
     return [*spec.identifiers, *(name for point in spec.points.values() for name in point.columns)]
+
+
+def spellings(names: Iterable[str]) -> list[str]:
+    """Names as they may be written, for databases that know the two cases of ASCII alone."""
+    return list(dict.fromkeys(one for name in names for one in (name, name.lower(), name.upper(), name.title())))
 
 
 def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from kanon_sql.frequency import no_such_table, open_table, source_of
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Dialect, Relation, Sql, exact_text, laid_out, render
-from kanon_sql.verbs.check import identifiers_in, never_released
+from kanon_sql.verbs.check import identifiers_in, never_released, spellings
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.single_query import single_queries, single_query_obstacles
@@ -165,7 +165,7 @@ def _columns(workspace: Workspace, catalog: str, names: Sequence[str], forbidden
         render("verbs/functions/column", name=name, type=kind, column_name=item, column_type=types[item])
         for item in names
     ]
-    ruled_out = [render("verbs/functions/named", name=name, column_name=item.lower()) for item in forbidden]
+    ruled_out = [render("verbs/functions/named", name=name, column_name=item) for item in spellings(forbidden)]
     return render("verbs/functions/columns", expected=expected, forbidden=ruled_out)
 
 

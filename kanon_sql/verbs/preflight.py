@@ -668,6 +668,13 @@ def _functions(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacl
     return function_obstacles(engine, spec, options.table)
 
 
+def _policies(engine: Engine, spec: Spec, options: Options) -> Iterable[Obstacle]:
+    """What no policies are written for."""
+    from kanon_sql.verbs.policies import policy_obstacles
+
+    return policy_obstacles(spec)
+
+
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "plan": (_read, _sampled, _nodes, _bound, _distributions, _looked_at, _matrix, _utility, _searched),
     "anonymize": (
@@ -686,5 +693,6 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "dbt": (_dbt, _read, _utility, _searched),
     "sqlmesh": (_audits, _read),
     "functions": (_functions, _read),
+    "policies": (_policies,),
 }  # fmt: skip
 """What every verb looks for, in the order of messages."""

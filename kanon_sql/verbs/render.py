@@ -34,7 +34,7 @@ from kanon_sql.sql import (
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.warnings import heeded, named_like_identifiers
 
-__all__ = ["Rendered", "render"]
+__all__ = ["Rendered", "assumed_columns", "render"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         True
     """
     refuse(obstacles(DryEngine(dialect, ()), spec, "render", Options(node=node)))
-    engine = DryEngine(dialect, _assumed_columns(spec))
+    engine = DryEngine(dialect, assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
         if spec.release_view is not None:
             refuse_other_release(workspace, spec)
@@ -237,7 +237,7 @@ def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[
     return levels
 
 
-def _assumed_columns(spec: Spec) -> list[Column]:
+def assumed_columns(spec: Spec) -> list[Column]:
     """Every column the spec names, with the kind its hierarchy or its form needs, else text."""
     columns = []
     for name, quasi_identifier in spec.quasi_identifiers.items():

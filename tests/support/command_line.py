@@ -40,7 +40,7 @@ VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "release r
          "report", "compare",
          "publish table", "publish positions", "publish perturbed", "publish check", "parties plan",
          "parties anonymize", "pipeline render", "pipeline estimate", "pipeline dbt", "pipeline sqlmesh",
-         "pipeline functions", "pipeline schema", "doctor", "clean")  # fmt: skip
+         "pipeline functions", "pipeline policies", "pipeline schema", "doctor", "clean")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 

@@ -122,7 +122,7 @@ SPEC: dict[str, Any] = {
     "version": 1,
     "source": "original",
     "release": "people",
-    "identifiers": ["name"],
+    "identifiers": ["name", "Ünï"],
     "quasi_identifiers": {"q": {"prefix": [1]}, "r": {}},
     "sensitive": ["s", "n"],
     "privacy": [{"k_anonymity": {"k": 2}}],
@@ -170,6 +170,7 @@ def test_an_empty_table_does_not_pass(database: Database) -> None:
     "change",
     [
         'ALTER TABLE people ADD COLUMN "NAME" VARCHAR',
+        'ALTER TABLE people ADD COLUMN "Ünï" VARCHAR',
         "ALTER TABLE people ALTER r TYPE VARCHAR",
         "ALTER TABLE people ALTER r TYPE DECIMAL(9, 2)",
     ],

@@ -375,6 +375,7 @@ def test_what_an_engine_has_not_is_refused() -> None:
 def test_verbs_without_obstacles_have_none(database: Database) -> None:
     plain = {verb: spec_of({}) for verb in ("plan", "anonymize", "check", "apply", "certify", "render")}
     plain |= {verb: spec_of({}) for verb, engines in PIPELINES.items() if database.engine.dialect.name in engines}
+    plain["policies"] = spec_of({})
     plain["refresh"] = spec_of({"increments": {"watermark": "at"}, **STATE})
     others = {
         "tabulate": kanon_sql.TableSpec.from_dict(CELLS),

@@ -15,7 +15,7 @@ from kanon_sql.cli.session import Session
 from kanon_sql.errors import ExitCode, SpecError
 from kanon_sql.registers import declared_names
 
-__all__ = ["dbt", "estimate", "functions", "render", "schema", "sqlmesh"]
+__all__ = ["dbt", "estimate", "functions", "policies", "render", "schema", "sqlmesh"]
 
 DIALECTS = declared_names("kanon_sql.sql.dialects")
 
@@ -228,6 +228,55 @@ def functions(
     spec = load_spec(spec_file)
     engine = run.connect(read_only=True)
     text = check_function(engine, spec, table, count_rows=rows, timeout=run.timeout)
+    run.close()
+    run.echo(text)
+
+
+POLICIES = ("snowflake", "bigquery", "databricks", "postgres")
+
+
+@verb(
+    "kanon-sql pipeline policies spec.yml --dialect postgres --role analyst -o policies.sql",
+    "kanon-sql pipeline policies spec.yml --dialect bigquery --role group:analysts@example.org",
+    group="pipeline",
+    database=False,
+    formats=None,
+    product="SQL",
+)
+def policies(
+    run: Session,
+    spec_file: SpecFile,
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            autocompletion=one_of(*POLICIES),
+            help=f"The database to write for: {', '.join(POLICIES)}.",
+        ),
+    ],
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="The role that may read the release and not the source; on BigQuery a principal: group:EMAIL.",
+        ),
+    ] = "analyst",
+    anonymizer: Annotated[
+        bool,
+        typer.Option("--anonymizer", help="Also write security labels for the extension PostgreSQL Anonymizer (anon)."),
+    ] = False,
+) -> None:
+    """Print grants and policies that keep a role from the source.
+
+    The role may read the release. Masks, row filters and minimum group sizes are written
+    where the database has them; a comment on each says what it enforces and what it does not.
+    Executes nothing.
+    """
+    from kanon_sql.verbs.policies import policies as write_policies
+
+    text = write_policies(load_spec(spec_file), dialect, role, anonymizer=anonymizer)
     run.close()
     run.echo(text)
 

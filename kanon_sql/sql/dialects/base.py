@@ -390,8 +390,11 @@ class Dialect(ABC):
         Args:
             columns: their names, which need no quotes, with the types in DuckDB.
         """
-        kinds = {name: exp.DataType.build(kind, dialect="duckdb") for name, kind in columns.items()}
-        return ", ".join(f"{name} {kind.sql(self.sqlglot)}" for name, kind in kinds.items())
+        return ", ".join(f"{name} {self.type(kind)}" for name, kind in columns.items())
+
+    def type(self, kind: str) -> str:
+        """A type of DuckDB's in this dialect."""
+        return exp.DataType.build(kind, dialect="duckdb").sql(self.sqlglot)
 
     def unmark(self, table: Sequence[str], run_id: str) -> str | None:
         """Take a mark off a table, where the next one would stand beside it; None where it takes its place."""

@@ -12,7 +12,12 @@ from sqlglot import exp
 from kanon_sql.sql.dialects.base import Dialect, dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called
 
-__all__ = ["Postgres"]
+__all__ = ["Postgres", "dollar_tag"]
+
+
+def dollar_tag(text: str) -> str:
+    """What quotes a text that has it nowhere."""
+    return next(tag for number in count() if (tag := f"$kanon{number or ''}$") not in text)
 
 
 @dialect
@@ -97,7 +102,7 @@ class Postgres(Dialect):
 
     def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
         """With the caller's rights, and with no schema in its path that another role could put something into."""
-        tag = next(tag for number in count() if (tag := f"$kanon{number or ''}$") not in query)
+        tag = dollar_tag(query)
         settings = {**self.settings, **self.plans}
         listed = "".join(f"SET {name} = {self.literal(value)}\n" for name, value in settings.items())
         return (
