@@ -20,6 +20,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.verbs.evidence import data_dictionary, write_comments
 from kanon_sql.verbs.evidence.data_dictionary import MOST_LABELS
+from tests.servers import SUBJECTS, subject_of
 
 TREE = {"north": ["a", "b"], "south": ["c", "d", "e"]}
 SPEC: dict[str, Any] = {
@@ -176,3 +177,28 @@ def test_a_comment_is_not_for_a_file(db: Any) -> None:
     found = data_dictionary(db, spec)
     with pytest.raises(SpecError, match="a file has no comments"):
         write_comments(db, Spec.from_dict({**SPEC, "release": {"file": "a.csv"}}), found)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SUBJECTS])
+def test_every_engine_counts_the_same_and_comments_or_says_why_not(name: str) -> None:
+    columns = {"age": "integer", "place": "text", "dx": "text"}
+    with subject_of(name) as subject, subject.connect() as engine:
+        subject.table("people", columns, [(20 + i % 20, "abcde"[i % 5], "flu") for i in range(100)])
+        spec = Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": 20}]})
+        try:
+            assert kanon_sql.anonymize(engine, spec).passed
+            found = data_dictionary(engine, spec)
+            counted = {item.entry.column: {label.text: label.rows for label in item.labels} for item in found.columns}
+            assert counted == {
+                "age": {"[20, 30)": 50, "[30, 40)": 50}, "place": {"north": 40, "south": 60}, "dx": {}
+            }  # fmt: skip
+            if name in ("sqlite", "mariadb"):
+                with pytest.raises(UnsupportedError, match="--comment"):
+                    write_comments(engine, spec, found)
+            else:
+                write_comments(engine, spec, found)
+            assert data_dictionary(engine, spec) == found
+        finally:
+            subject.drop("released")
