@@ -58,6 +58,8 @@ PASSED_ON = {
     "preset: there is no preset {}{}",
     # Here the reason follows, which says what to do.
     "parties: {}",
+    "release.file: {}",
+    "release.file: column {}: {}",
     "quasi_identifiers.{}: {}",
     # Here the reason of the rule follows, which says what it allows.
     "{}: {} does not allow {} as that: {}",

@@ -63,7 +63,9 @@ def draft_of_arx(path: Path, folder: Path, *, k: int | None = None) -> ArxDraft:
             what = f"there is {directory} already, which is not replaced; remove it, or write the spec elsewhere (-o)"
             raise SpecError([Problem(what, str(path))]) from None
         except OSError as error:
-            raise SpecError([Problem(f"{directory} cannot be made: {error.strerror}", str(path))]) from None
+            raise SpecError(
+                [Problem(f"{directory} cannot be made: {error.strerror}; write the spec elsewhere (-o)", str(path))]
+            ) from None
         try:
             return _drafted(project, directory, k)
         except BaseException:
@@ -87,7 +89,8 @@ def _drafted(project: ArxProject, directory: Path, k: int | None) -> ArxDraft:
         Spec.parse(text)
     except SpecError as error:
         problems = [
-            Problem(f"a spec cannot hold it: {problem.message}", str(project.path)) for problem in error.problems
+            Problem(f"a spec cannot hold it; change it in ARX: {problem.message}", str(project.path))
+            for problem in error.problems
         ]
         raise SpecError(problems) from None
     return ArxDraft(text, directory, tuple(writer.left))

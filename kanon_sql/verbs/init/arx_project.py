@@ -171,7 +171,9 @@ class ArxProject:
     def _by_name(self) -> dict[str, zipfile.ZipInfo]:
         entries = self._archive.infolist()
         if len(entries) > MOST_ENTRIES:
-            raise SpecError([Problem(f"it has more than {MOST_ENTRIES:,} entries", str(self.path))])
+            raise SpecError(
+                [Problem(f"it has more than {MOST_ENTRIES:,} entries; save it with ARX again", str(self.path))]
+            )
         found = {}
         for info in entries:
             if info.filename in found:

@@ -228,7 +228,7 @@ OUTSIDE = '<!DOCTYPE d [<!ENTITY a SYSTEM "file:///etc/hostname">]><definition>&
         ({"input/definition.xml": definition({"zip": "<ref>../../data/input.csv</ref>"})},
          "input/../../data/input.csv: the project has no such entry"),
         ({"input/config.xml": config("2-anonymity", limit="1.5")}, "element <relativeMaxOutliers>: expected a number"),
-        ({"input/config.xml": config("0-anonymity")}, "a spec cannot hold it: "),
+        ({"input/config.xml": config("0-anonymity")}, "a spec cannot hold it; change it in ARX: "),
         ({"input/hierarchies/born.csv": "a;b\nc\n"}, "born.csv: the hierarchy of 'born' has rows of 1 and of 2 cells"),
         ({"input/hierarchies/born.csv": 'a;"b\n'}, "input/hierarchies/born.csv:1: it is no CSV"),
         ({"input/hierarchies/zip.csv": None}, "input/hierarchies/zip.csv: the project has no such entry"),
