@@ -296,8 +296,9 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
         "publish perturbed",
         "release refresh",
     }
-    without = {"demo", "report", "clean", "doctor", "release evidence", "publish check", "parties plan",
-               "parties anonymize", "pipeline render", "pipeline estimate", "pipeline schema"}  # fmt: skip
+    without = {"demo", "report", "clean", "doctor", "release dictionary", "release evidence", "publish check",
+               "parties plan", "parties anonymize", "pipeline render", "pipeline estimate", "pipeline policies",
+               "pipeline schema"}  # fmt: skip
     assert set(data["verbs"]) | without == set(VERBS)
     assert not data["checks"]["tables"]["ok"]
 
