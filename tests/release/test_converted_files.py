@@ -19,9 +19,16 @@ from kanon_sql.release import converted_file
 from kanon_sql.spec import Spec
 
 ENDINGS = [
-    pytest.param(ending, marks=pytest.mark.skipif(form.missing is not None, reason="not installed"))
+    pytest.param(
+        ending,
+        marks=[
+            pytest.mark.skipif(form.missing is not None, reason="not installed"),
+            *([] if ending == ".xlsx" else [pytest.mark.slow]),
+        ],
+    )
     for ending, form in converted_file.CONVERTED.items()
 ]
+"""Excel every time, since values of all formats are tried one by one below."""
 
 SPEC: dict[str, Any] = {
     "version": 1,
