@@ -37,7 +37,7 @@ SPEC = {
 TEXTS = ["a", "A", "á", "a ", "", "%", "it's", "日本"]
 CASES: dict[str, dict[str, Any]] = {
     "PERSONS": {
-        "columns": VISITS, "rows": ROWS, "verbs": ["check source", "anonymize", "function"],
+        "columns": VISITS, "rows": ROWS, "verbs": ["check source", "anonymize", "function", "policies"],
         "spec": {**SPEC, "unit": "PID", "privacy": [
             {"k_anonymity": 4}, {"l_diversity": {"attribute": "DX", "l": 2}},
             {"t_closeness": {"attribute": "DX", "t": 0.4}}]},

@@ -420,12 +420,15 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.anonymize(kanon_sql.connect(connection), kanon_sql.Spec.from_dict(in_a_file))
     from kanon_sql.verbs.functions import check_function
     from kanon_sql.verbs.init import init
+    from kanon_sql.verbs.policies import ENGINES, policies
     from kanon_sql.verbs.sqlmesh import audits
 
     engine = kanon_sql.connect(connection)
     spec = spec_of(BY_AGE, unit="person", privacy=_models(TREE)[:2])
     kanon_sql.check(engine, spec, "t")
     audits(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), "t")
+    for dialect in ENGINES:
+        policies(spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), dialect, "group:analysts@example.org")
     check_function(engine, spec_of(BY_AGE, source="h", identifiers=["id"], privacy=[{"k_anonymity": 2}]), "t")
     kanon_sql.risk(engine, spec, "t", population="census")
     run_certificates(connection, folder)

@@ -137,6 +137,14 @@ def literal(value: Any) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
+def policies_of(spec: Any) -> list[str]:
+    """The statements of BigQuery's policies; fakesnow has none of Snowflake's."""
+    from kanon_sql.verbs.policies import policies
+
+    text = re.sub("--[^\n]*\n", "\n", policies(spec, "bigquery", "group:analysts@example.org"))
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
 def answers(connect: Callable[[], Any], run: Run, place: str, case: dict[str, Any], types: dict[str, str]) -> Any:
     """What the verbs of a case say of its table.
 
@@ -160,6 +168,11 @@ def answers(connect: Callable[[], Any], run: Run, place: str, case: dict[str, An
     for verb in case["verbs"]:
         if verb == "foreign":
             run(f"CREATE TABLE {place}{name}_RELEASE (A {types['int']})")
+            continue
+        if verb == "policies":
+            for line in policies_of(spec) if place == "clinic." else ():
+                run(line)
+            said.append({"verb": verb})
             continue
         if verb == "function":
             with connect() as engine:
