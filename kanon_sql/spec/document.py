@@ -123,8 +123,9 @@ class SpecDocument(Displayed, Part):
             line = content[: error.start].count(b"\n") + 1
             raise SpecError([Problem(f"not UTF-8 text; save the {cls.called} as UTF-8", name, line)]) from None
         if isinstance(document.data, dict) and "run_id" in document.data:
-            why = "a manifest, which holds no value of a hierarchy; give the spec that its release was made by"
-            raise SpecError([Problem(f"this is {why}", name)])
+            raise SpecError(
+                [Problem("this is a manifest, which holds no value of a hierarchy; give the spec of its release", name)]
+            )
         return cls._of(document, Path(path).absolute().parent)
 
     @classmethod

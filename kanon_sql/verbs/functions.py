@@ -77,7 +77,9 @@ def check_function(
         with open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
             opened = open_table(engine, spec, judged)
             if exposed := [] if opened.is_source else identifiers_in(spec, opened.columns):
-                raise SpecError(f"{opened.shown} holds identifiers ({', '.join(exposed)}), so it is no release")
+                raise SpecError(
+                    f"{opened.shown} holds identifiers ({', '.join(exposed)}), so it is no release; name a release"
+                )
             whole = Relation(judged)
             judgements = list(single_queries(workspace, spec, whole, opened, unit, "which the function needs"))
             rows = [_requirement(subject, model) for model, subject in judgements]
@@ -128,7 +130,7 @@ def _full_name(engine: Engine, parts: tuple[str, ...]) -> tuple[str, ...]:
         raise SpecError(no_such_table(engine, parts))
     temporary = engine.dialect.of_session
     if temporary is not None and any(temporary.fullmatch(part) for part in found[:-1]):
-        raise SpecError(f"{'.'.join(parts)} is a temporary table, which no other session has")
+        raise SpecError(f"{'.'.join(parts)} is a temporary table, which no other session has; name another table")
     return found
 
 

@@ -44,7 +44,9 @@ def policies(spec: Spec, dialect: str, role: str = "analyst", *, anonymizer: boo
     if not role or "\x00" in role or role.lower() == "public":
         raise SpecError(f"--role {role}: expected the name of one role; every role (PUBLIC) would include the owner")
     if anonymizer and dialect != "postgres":
-        raise SpecError(f"--anonymizer: PostgreSQL Anonymizer is an extension of PostgreSQL, not of {dialect}")
+        raise SpecError(
+            f"--anonymizer: PostgreSQL Anonymizer is an extension of PostgreSQL; leave it out for {dialect}"
+        )
     context = ENGINES[dialect](spec, dialect_named(dialect), role)
     if dialect == "postgres":
         context["masked"] = _labels(spec) if anonymizer else None
@@ -60,7 +62,9 @@ def policy_obstacles(spec: Spec) -> Iterator[Obstacle]:
     if spec.source.table is None:
         yield Obstacle("source: policies are for a table or view by its name; name the table that it reads", SpecError)
     if spec.release is None:
-        yield Obstacle("release: policies need a release that is a table or a view in the same database", SpecError)
+        yield Obstacle(
+            "release: policies need a release that is a table or a view in the same database; name one", SpecError
+        )
 
 
 def _hidden(spec: Spec) -> list[str]:

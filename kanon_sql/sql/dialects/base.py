@@ -382,7 +382,7 @@ class Dialect(ABC):
             columns: those of the query, with their types in DuckDB.
             query: in this dialect; it names each table in full.
         """
-        raise UnsupportedError(f"{self.name} has no functions that return the rows of a query")
+        raise UnsupportedError(f"{self.name} has no functions that return the rows of a query; use kanon-sql check")
 
     def declared(self, columns: Mapping[str, str]) -> str:
         """Columns with their types.
