@@ -2,7 +2,9 @@
 
     python benchmarks/relations.py                              # 200,000 persons, recoding local, k = 5, m = 1
     python benchmarks/relations.py --persons 1000000 --json relations.json
+    python benchmarks/relations.py --persons 1000000 --visits 6.2 --runs 1     # ten million visits and prescriptions
     python benchmarks/relations.py --persons 20000 --recoding full_domain --m 2
+    python benchmarks/relations.py --levels 3,0,3 --apart   # in large classes; prescriptions that refer to no visit
 
 Persons, their visits and what was prescribed at these are drawn by DuckDB with fixed hashes, in a file, events
 independently of each other, which is the hardest case. The limit is measured in the same run, on the same tables.
@@ -39,16 +41,17 @@ TABLES = {
             person_id,
             DATE '2025-01-01' + CAST(hash(person_id * 29 + j * 5) % 365 AS INTEGER) AS day,
             CAST(floor(pow((hash(person_id * 103 + j * 19) % 100000) / 1e5, 2) * 12) AS INTEGER) AS ward
-        FROM persons, range(12) AS r(j)
-        WHERE j <= floor(-ln(((hash(person_id * 13 + 7) % 9999) + 1) / 1e4) * 1.5)
+        FROM persons, range({most}) AS r(j)
+        WHERE j <= floor(-ln(((hash(person_id * 13 + 7) % 9999) + 1) / 1e4) * {visits})
     """,
     "prescriptions": """
         SELECT
             visit_id + 1 AS prescription_id,
             visit_id,
+            {copied}
             chr(CAST(65 + drug // 100 AS INTEGER)) || lpad(CAST(drug % 100 AS VARCHAR), 2, '0') AS drug
         FROM (
-            SELECT visit_id, CAST(floor(pow((hash(visit_id * 31 + 1) % 100000) / 1e5, 3) * 800) AS INTEGER) AS drug
+            SELECT *, CAST(floor(pow((hash(visit_id * 31 + 1) % 100000) / 1e5, 3) * 800) AS INTEGER) AS drug
             FROM visits
             WHERE hash(visit_id * 3) % 10 < 6
         )
@@ -60,24 +63,25 @@ GROUPS = {"persons": "age, sex, zip", "visits": "day, ward", "prescriptions": "d
 
 def specification(options: argparse.Namespace) -> dict[str, Any]:
     rows = {"max_rows": 0.01} if options.recoding == "local" else {}
+    visit = {"day": {"dates": ["month", "quarter"]}, "ward": {"intervals": [4]}}
+    drug = {"drug": {"prefix": [2, 1]}}
+    columns: dict[str, Any] = {"age": {"intervals": [5, 10, 20]}, "sex": {}, "zip": {"prefix": [4, 3, 2]}}
+    for column, level in zip(columns, options.levels or [], strict=False):
+        columns[column] |= {"minimum_level": level, "maximum_level": level}
+    above = {"person": "person_id"} if options.apart else {"parent": "visits", "by": "visit_id"}
     return {
         "version": 1,
         "person": {
             "table": "persons",
             "key": "person_id",
-            "quasi_identifiers": {"age": {"intervals": [5, 10, 20]}, "sex": {}, "zip": {"prefix": [4, 3, 2]}},
+            "quasi_identifiers": columns,
         },
         "tables": {
-            "visits": {
-                "key": "visit_id",
-                "person": "person_id",
-                "quasi_identifiers": {"day": {"dates": ["month", "quarter"]}, "ward": {"intervals": [4]}},
-            },
+            "visits": {"key": "visit_id", "person": "person_id", "quasi_identifiers": visit},
             "prescriptions": {
                 "key": "prescription_id",
-                "parent": "visits",
-                "by": "visit_id",
-                "quasi_identifiers": {"drug": {"prefix": [2, 1]}},
+                **above,
+                "quasi_identifiers": {**visit, **drug} if options.apart else drug,
             },
         },
         "privacy": [{"km_anonymity": {"k": options.k, "m": options.m}}],
@@ -106,6 +110,9 @@ def limit(connection: duckdb.DuckDBPyConnection) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--persons", type=int, default=200_000)
+    parser.add_argument("--visits", type=float, default=1.5, help="how many a person has, as the mean before rounding")
+    parser.add_argument("--levels", type=lambda text: list(map(int, text.split(","))), help="of age, sex and zip")
+    parser.add_argument("--apart", action="store_true", help="prescriptions refer to persons, with day and ward")
     parser.add_argument("--recoding", choices=["local", "full_domain"], default="local")
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--m", type=int, default=1)
@@ -115,7 +122,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         connection = duckdb.connect(str(Path(directory) / "clinic.duckdb"), config={"threads": THREADS})
         for name, query in TABLES.items():
-            connection.execute(f"CREATE TABLE {name} AS {query.format(persons=options.persons)}")
+            most, copied = 16 if options.visits > 2 else 12, "person_id, day, ward," if options.apart else ""
+            text = query.format(persons=options.persons, visits=options.visits, most=most, copied=copied)
+            connection.execute(f"CREATE TABLE {name} AS {text}")
         connection.execute("CREATE SCHEMA released")
         limits = [limit(connection) for _ in range(options.runs)]
         engine = kanon_sql.connect(connection)
