@@ -187,6 +187,8 @@ def _head(dialect: Dialect, table: tuple[str, ...]) -> Iterator[str]:
     yield f"{called} returns a row for each requirement, and is called where a table would be named."
     yield "It judges as kanon-sql check does, with the rights of the role that calls it, and shows no value."
     yield "It does not compute warnings. Require verdict = 'pass' in all rows: an empty table has 'no rows'."
+    if dialect.name != "postgres":  # whose functions have a path of their own
+        yield "A macro or function of yours with the name of one that it calls would change its answer."
     if dialect.column_types is None:
         yield "It does not look for identifiers, or for columns of another type: write it again when the table changes."
     else:

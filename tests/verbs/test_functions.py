@@ -13,11 +13,12 @@ from hypothesis import example, given
 from sqlglot import exp
 
 import kanon_sql
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.functions import DIALECTS, check_function
+from kanon_sql.verbs.sqlmesh import audits
 from tests.conftest import Database
 from tests.servers import subject_of
 from tests.support.oracle_answers import examined, key_of
@@ -103,6 +104,7 @@ def of_problem(postgres: Subject, problem: RandomProblem) -> kanon_sql.Spec:
     )
 
 
+@pytest.mark.xdist_group("postgres")
 @given(problem=problems(max_nodes=4))
 @example(problem=NOBODY_TELLS)
 @example(problem=SAME_PERSON.problem)
@@ -187,9 +189,10 @@ def test_a_table_that_changed_fails(database: Database, change: str) -> None:
 HOSTILE = ("Pa\"ti;ent'ś", 'R "e$kanon$l')
 
 
+@pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"])
 def test_names_in_quotes_and_a_table_that_is_replaced(database: Database, postgres: Subject, kind: str) -> None:
-    """In a schema that no path names; two tables of like names have two functions."""
+    """In a schema that no path names."""
     dialect = dialect_named(kind)
     schema, table = HOSTILE
     engine = database.engine if kind == "duckdb" else postgres.connect()
@@ -215,6 +218,7 @@ def test_names_in_quotes_and_a_table_that_is_replaced(database: Database, postgr
     assert {row[-1] for row in fetch(call(text))} == {"pass"}, "the table that has the name now"
 
 
+@pytest.mark.xdist_group("postgres")
 def test_postgresql_is_not_misled_by_a_session(postgres: Subject) -> None:
     """By its path, its settings, a table of its own under the release's name, or a policy that hides rows."""
     postgres.execute("DROP SCHEMA IF EXISTS trap CASCADE")
@@ -253,6 +257,69 @@ def test_postgresql_is_not_misled_by_a_session(postgres: Subject) -> None:
     postgres.execute("RESET ROLE")
 
 
+SEEN = {
+    "numeric": ["1.5", "1.50", "1.5"],
+    "double precision": ["0", "-0", "0"],
+    "character(3)": ["'a'", "'a '", "'A'"],
+    "bpchar": ["'a'", "'a '", "'a'"],
+    "timestamptz": ["'2020-01-01 00:00+00'", "'2020-01-01 01:00+01'", "'2020-01-01 00:00:00.000001+00'"],
+    "date": ["'infinity'", "'2020-01-01'", "'infinity'"],
+    "boolean": ["true", "false", "NULL"],
+}
+
+
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize("kind", SEEN)
+def test_values_count_as_a_reader_sees_them(postgres: Subject, kind: str) -> None:
+    """As check counts them, also in a session that writes them otherwise."""
+    postgres.execute("DROP TABLE IF EXISTS people")
+    postgres.execute(f"CREATE TABLE people (q {kind}, p int)")
+    postgres.execute(f"INSERT INTO people VALUES {', '.join(f'({one}, 1)' for one in SEEN[kind])}")
+    spec = kanon_sql.Spec.from_dict(
+        {
+            "version": 1, "source": "nothing", "release": "people", "unit": "p", "quasi_identifiers": {"q": {}},
+            "privacy": [{"k_anonymity": {"k": 2}}],
+        }
+    )  # fmt: skip
+    engine = postgres.connect()
+    for count_rows in (False, True):
+        text = check_function(engine, spec, count_rows=count_rows)
+        wanted = expected(kanon_sql.check(engine, spec, count_rows=count_rows))
+        assert answered(text, postgres.execute, postgres.fetch) == wanted
+        postgres.execute("SET TimeZone = 'Asia/Tokyo'")
+        postgres.execute("SET DateStyle = 'German'")
+        assert {row[0]: row[2:] for row in postgres.fetch(call(text))} == wanted
+        postgres.execute("RESET ALL")
+
+
+def test_a_session_of_duckdb_that_ignores_case(database: Database) -> None:
+    database.table("people", {"q": "VARCHAR"}, [("a",), ("A",), ("a",)])
+    spec = kanon_sql.Spec.from_dict({**SPEC, "sensitive": [], "quasi_identifiers": {"q": {}}})
+    text = check_function(database.engine, spec)
+    database.connection.execute("SET default_collation = 'nocase'")
+    assert in_duckdb(database, text) == {"k_anonymity": (1.0, 1, 1, "fail"), "columns": (None, None, None, "pass")}
+    database.connection.execute("RESET default_collation")
+
+
+@pytest.mark.campaign
+def test_spark_finds_what_check_finds() -> None:
+    with subject_of("spark") as subject:
+        subject.table("people", {"q": "text", "s": "text"}, [("a", "x"), ("a", "y"), ("b", "x"), (None, None)])
+        several = [{"l_diversity": {"attribute": "s", "l": 2, "variant": "entropy"}}]
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "people", "quasi_identifiers": {"q": {}}, "sensitive": ["s"],
+                "privacy": [{"k_anonymity": 2}, {"t_closeness": {"attribute": "s", "t": 0.2}}, *several],
+            }
+        )  # fmt: skip
+        engine = subject.connect()
+        text = check_function(engine, spec, "people")
+        found = answered(text, lambda sql: subject.execute(sql.rstrip().rstrip(";")), subject.fetch)
+        wanted = expected(kanon_sql.check(engine, spec, "people"))
+        del wanted["columns"]
+        assert found == wanted
+
+
 # --- refusals, and what the other engines get -----------------------------------------------------
 
 
@@ -272,6 +339,26 @@ def test_refusals(database: Database, changes: dict[str, Any], message: str) -> 
     spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"t_closeness": {"attribute": "s", "t": 0.2}}], **changes})
     with pytest.raises(SpecError, match=re.escape(message)):
         check_function(database.engine, spec)
+
+
+def test_tables_of_like_names_have_functions_of_their_own(database: Database) -> None:
+    names = ["a b", "a_b", "a-b", "x" * 60, "x" * 61]
+    spec = kanon_sql.Spec.from_dict({**SPEC, "sensitive": [], "quasi_identifiers": {"q": {}}})
+    found = set()
+    for name in names:
+        database.connection.execute(f'CREATE TABLE "{name}" AS SELECT 1 AS q')
+        found.add(call(check_function(database.engine, spec, f'"{name}"')))
+    assert len(found) == len(names)
+    assert 'SELECT * FROM "memory"."main".kanon_check_a_b()' in found
+
+
+def test_a_source_whose_equal_values_have_several_texts_is_refused_as_by_check(database: Database) -> None:
+    for table in ("people", "original"):
+        database.connection.execute(f"CREATE TABLE {table} AS SELECT 1 AS q, 1.0 AS r, INTERVAL 1 MONTH AS s, 1 AS n")
+    spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"t_closeness": {"attribute": "s", "t": 0.2}}]})
+    for judge in (kanon_sql.check, check_function, audits):
+        with pytest.raises(KanonError, match="INTERVAL"):
+            judge(database.engine, spec)
 
 
 def test_a_temporary_table_is_refused(database: Database) -> None:

@@ -112,6 +112,7 @@ def try_world(connection: Any, seed: int) -> str:
         remove(connection, made)
 
 
+@pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_role_reads_no_identifier_by_any_way(connection: Any, way: str) -> None:
     """In the first schemas that have this way alone, until one shows an identifier without the script's look."""
@@ -122,10 +123,12 @@ def test_a_role_reads_no_identifier_by_any_way(connection: Any, way: str) -> Non
     assert "needed" in found or way in ("grant", "attribute")
 
 
+@pytest.mark.xdist_group("postgres")
 def test_it_runs_where_there_is_no_way(connection: Any) -> None:
     assert try_world(connection, next(seed for seed in count() if not world(seed).ways)) == "runs"
 
 
+@pytest.mark.xdist_group("postgres")
 @pytest.mark.campaign
 @pytest.mark.parametrize("start", range(100, 600, 50))
 def test_a_role_reads_no_identifier_in_500_schemas(connection: Any, start: int) -> None:
@@ -133,6 +136,7 @@ def test_a_role_reads_no_identifier_in_500_schemas(connection: Any, start: int) 
     assert found.count("needed") > found.count("careful")
 
 
+@pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("case", HARMLESS)
 def test_what_shows_nothing_does_not_stop_the_script(connection: Any, case: str) -> None:
     made = next(item for item in map(world, range(1000, 2000)) if not item.ways)
@@ -146,6 +150,7 @@ def test_what_shows_nothing_does_not_stop_the_script(connection: Any, case: str)
         remove(connection, made)
 
 
+@pytest.mark.xdist_group("postgres")
 def test_a_way_that_was_looked_at_is_accepted(connection: Any) -> None:
     made = next(item for item in map(world, range(2000, 3000)) if not item.ways)
     try:
@@ -169,6 +174,7 @@ def test_a_way_that_was_looked_at_is_accepted(connection: Any) -> None:
         remove(connection, made)
 
 
+@pytest.mark.xdist_group("postgres")
 def test_labels_of_the_anonymizer_are_understood(connection: Any) -> None:
     """The extension is not here: PostgreSQL parses a label, looks for the table, and misses the extension."""
     import psycopg
