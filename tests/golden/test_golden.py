@@ -174,6 +174,9 @@ RUN_BY_CONFORMANCE = (
     "release/invariant/",
     "disclosure/attacks/mapp",
     "parties/",  # tests/parties/test_parties_engines.py
+    # Written for a database to keep: tests/verbs/test_functions.py and tests/verbs/test_policies.py
+    "verbs/functions/",
+    "verbs/policies/",
     # Several tables: tests/relations/ and tests/verbs/init/test_init_tables.py, on every engine that has them
     "relations/",
     "release/manifest/joined",
