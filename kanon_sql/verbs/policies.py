@@ -101,7 +101,8 @@ def _tables(spec: Spec) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _postgres(spec: Spec, dialect: Dialect, role: str) -> dict[str, Any]:
     source, release = _tables(spec)
-    held = [_named(dialect, parts) for parts in (source, spec.recoding.save_as) if parts is not None]
+    kept = spec.recoding.save_as
+    held = [_named(dialect, parts) for parts in (source, *([] if kept is None else [(*release[:-1], kept)]))]
     states = [] if spec.state is None else [spec.state[-1]]
     inside = "\n".join([*map(str, held), dialect.relation(release), role, *states, *spellings(_hidden(spec))])
     return {

@@ -175,6 +175,32 @@ def test_a_way_that_was_looked_at_is_accepted(connection: Any) -> None:
 
 
 @pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize("kept", ["state", "recoding"])
+def test_what_a_run_keeps_is_held_like_the_source(connection: Any, kept: str) -> None:
+    """The state of a release that grows, and a recoding that was saved: both may hold values of the source."""
+    made = next(item for item in map(world, range(3000, 4000)) if not item.ways)
+    state, saved, reader = made.schemas[2], named(made.release[0], "learned"), quote(made.reader)
+    changes: dict[str, Any] = {"recoding": {"method": "local", "save_as": "learned"}}
+    if kept == "state":
+        changes = {"state": {"schema": '"' + state.replace('"', '""') + '"'}, "increments": {"watermark": "at"}}
+    try:
+        for statement in [
+            *made.statements,
+            f"CREATE TABLE {saved} AS SELECT * FROM {named(*made.source)}",
+            f"CREATE TABLE {named(state, 'waiting')} AS SELECT * FROM {named(*made.source)}",
+            f"GRANT SELECT ON {saved if kept == 'recoding' else named(state, 'waiting')} TO {reader}, PUBLIC",
+        ]:
+            connection.execute(statement)
+        spec = spec_of(made)
+        text = policies(spec.changed({**spec.to_dict(), **changes}), "postgres", made.reader)
+        assert leaks(connection, made)
+        assert refusal(connection, text) is None
+        assert leaks(connection, made) == []
+    finally:
+        remove(connection, made)
+
+
+@pytest.mark.xdist_group("postgres")
 def test_labels_of_the_anonymizer_are_understood(connection: Any) -> None:
     """The extension is not here: PostgreSQL parses a label, looks for the table, and misses the extension."""
     import psycopg
