@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from kanon_sql.evaluate import Classes, ClassSizes, Distances, SearchSummary
     from kanon_sql.search import Explained
 
-__all__ = ["MOST_COLUMNS", "distance_vectors", "metric_words", "reached", "result_text", "size_cells"]
+__all__ = ["MOST_COLUMNS", "distance_vectors", "quality_of", "reached", "result_text", "size_cells"]
 
 
-def metric_words(name: str) -> str:
-    """What a quality metric says, in a few words; nothing of another form of one."""
-    return QUALITY_METRICS[name].words if name in QUALITY_METRICS else ""
+def quality_of(metrics: Mapping[str, float], mean_loss: float | None) -> Iterator[tuple[str, str, str]]:
+    """Per quality metric: its name, its value, and in a few words what it says; nothing of another form of one."""
+    if mean_loss is not None:
+        yield "mean loss", metric(mean_loss), "detail lost by a cell, on average"
+    for name, value in metrics.items():
+        yield name.replace("_", " "), metric(value), QUALITY_METRICS[name].words if name in QUALITY_METRICS else ""
 
 
 LISTED = 60
@@ -98,7 +101,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
 def _quality(result: Generalization, all_minimal: bool) -> Iterable[RenderableType]:
     """What is lost, and how it was searched for."""
     if result.metrics:
-        yield from section("Quality (lower is better)", _metrics(result.metrics))
+        yield from section("Quality (lower is better)", _metrics(result))
     if result.utility is not None:
         yield from section(f"Predicting {result.utility['classify']} (accuracy)", facts(_utility(result.utility)))
     if result.search is None:
@@ -309,10 +312,10 @@ def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
     return table
 
 
-def _metrics(metrics: Mapping[str, float]) -> RenderableType:
+def _metrics(result: Generalization) -> RenderableType:
     table = columns([("metric", False), ("value", True), ("", False)])
-    for name, value in metrics.items():
-        table.add_row(Text(name.replace("_", " ")), Text(metric(value)), Text(metric_words(name), "dim"))
+    for name, value, words in quality_of(result.metrics, result.mean_loss):
+        table.add_row(Text(name), Text(value), Text(words, "dim"))
     return table
 
 

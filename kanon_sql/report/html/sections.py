@@ -16,7 +16,7 @@ from kanon_sql.report.levels import level_cells, names_cells
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.run import Run
-from kanon_sql.report.text import metric_words, reached, size_cells
+from kanon_sql.report.text import quality_of, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["listed", "sections_of", "sections_of_spec", "spec_yaml", "tiles_of", "verdict_in_words", "yaml_of"]
@@ -68,8 +68,8 @@ def tiles_of(run: Run) -> list[tuple[str, str, str]]:
         tiles.append(
             ("smallest class", number(int(smallest)), "rows" if average is None else f"{metric(average)} on average")
         )
-    if "loss" in run.metrics:
-        tiles.append(("detail lost", f"{metric(100 * run.metrics['loss'])} %", "loss, over all quasi-identifiers"))
+    if run.mean_loss is not None:
+        tiles.append(("mean loss", f"{metric(100 * run.mean_loss)} %", "of the detail of a cell"))
     if run.details is not None and run.details.tables:
         risk = run.details.tables[-1].risk
         if risk is not None:
@@ -217,7 +217,7 @@ def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:
 
 def _quality(run: Run) -> Iterator[Block]:
     if run.metrics:
-        rows = [[in_words(name), metric(value), metric_words(name)] for name, value in run.metrics.items()]
+        rows = [list(row) for row in quality_of(run.metrics, run.mean_loss)]
         yield Cells(["metric, lower is better", "value#", "what it is"], rows)
 
 
