@@ -32,6 +32,7 @@ QUIET = dict.fromkeys(
         "values_are_lists",
         "uneven_suppression",
         "numbers_as_text",
+        "births_in_future",
     ),
     "allow",
 )

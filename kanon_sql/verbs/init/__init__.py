@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.lazy import imported_from
 from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
-from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
+from kanon_sql.verbs.init.names import is_birth, is_person_key, names_a_group, seems_an_identifier
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.init.arx import ArxDraft, draft_of_arx
@@ -31,6 +31,7 @@ __all__ = [
     "has_enough_values",
     "init",
     "init_tables",
+    "is_birth",
     "is_person_key",
     "names_a_group",
     "requirements_of",

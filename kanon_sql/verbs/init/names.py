@@ -16,6 +16,7 @@ __all__ = [
     "SIZE",
     "TRAIT",
     "WEAK_DIRECT",
+    "is_birth",
     "is_direct_unit",
     "is_person_key",
     "is_unit",
@@ -126,6 +127,11 @@ def seems_an_identifier(name: str) -> bool:
 def names_a_group(name: str) -> bool:
     """Whether the name of a column is that of a group of a few persons who live together: ``household_id``."""
     return bool(words_of(name) & _GROUP)
+
+
+def is_birth(name: str) -> bool:
+    """Whether the name of a column is that of a date or year of birth."""
+    return bool(words_of(name) & BIRTH)
 
 
 def is_unit(profile: ColumnProfile) -> bool:

@@ -15,6 +15,7 @@ from kanon_sql.recode import RecodingResult
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.births import births_in_future
 from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.generalized import fully_generalized
 from kanon_sql.verbs.warnings.handling import failed_by, heeded
@@ -52,6 +53,8 @@ def warnings_of_plan(found: Chosen | RecodingResult, *, brief: bool = False) -> 
         warned += uneven(found)
     if spec.warnings.numbers_as_text == "error" or (spec.warnings.numbers_as_text == "warn" and not brief):
         warned += numbers_as_text(found)
+    if spec.warnings.births_in_future == "error" or (spec.warnings.births_in_future == "warn" and not brief):
+        warned += births_in_future(found)
     return heeded(spec, warned)
 
 

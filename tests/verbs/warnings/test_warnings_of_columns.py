@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.report.json import result_schema
+from kanon_sql.spec import Spec
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.warnings import revealing
 from tests.conftest import Database
@@ -562,3 +565,27 @@ def test_numbers_that_look_different_single_rows_out() -> None:
         kept = kanon_sql.anonymize(engine, spec(**made, keep=["note"]))
         assert the(kept, "nearly_unique_kept").figures["alone"] == 1.0
         assert the(kanon_sql.check(engine, spec(**made), "people"), "unnamed_columns").columns == ["note"]
+
+
+def test_births_in_the_future_are_those_of_a_file_with_years_of_two_digits(tmp_path: Path) -> None:
+    this = date.today().year
+    years = [this % 100 + 4, this % 100 + 4, 80, 99, this % 100 - 1]
+    lines = [f"{place},{month}/13/{year:02}" for place, year in enumerate(years) for month in (1, 2)]
+    (tmp_path / "people.csv").write_text("\n".join(["place,birth,admitted", *(f"{line},1/13/68" for line in lines)]))
+    made = {"dates": ["month", "year"]}
+    asked = {
+        "version": 1,
+        "source": {"file": str(tmp_path / "people.csv")},
+        "quasi_identifiers": {"birth": made, "admitted": made},
+        "privacy": [{"k_anonymity": {"k": 1}}],
+    }
+    with kanon_sql.connect() as engine:
+        (warned,) = (
+            item for item in kanon_sql.plan(engine, Spec.from_dict(asked)).warnings if item.columns == ["birth"]
+        )
+        assert warned.code == "births_in_future"
+        assert warned.figures == {"rows": 10, "future": 4}
+        allowed = {**asked, "warnings": {"births_in_future": "allow"}}
+        assert "births_in_future" not in codes(kanon_sql.plan(engine, Spec.from_dict(allowed)))
+        written = {**asked, "source": {**asked["source"], "csv": {"dates": "%m/%d/%y"}}}
+        assert "births_in_future" in codes(kanon_sql.plan(engine, Spec.from_dict(written))), "the form tells no century"
