@@ -236,8 +236,8 @@ POLICIES = ("snowflake", "bigquery", "databricks", "postgres")
 
 
 @verb(
-    "kanon-sql pipeline policies spec.yml --dialect postgres --role analyst -o policies.sql",
-    "kanon-sql pipeline policies spec.yml --dialect bigquery --role group:analysts@example.org",
+    "kanon-sql pipeline policies spec.yml --dialect postgres -o policies.sql",
+    "kanon-sql pipeline policies spec.yml --dialect bigquery --role group:a@b.org",
     group="pipeline",
     database=False,
     formats=None,

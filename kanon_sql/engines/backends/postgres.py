@@ -63,6 +63,7 @@ _PADDED = "BPCHAR"
 
 
 SETTINGS = {
+    "standard_conforming_strings": Postgres.settings["standard_conforming_strings"],  # the order that certificates have
     "client_encoding": "UTF8",
     **Postgres.settings,
     "client_min_messages": "warning",
