@@ -260,6 +260,7 @@ def test_an_ibis_table_of_postgresql_is_released_there(postgres: UrlSubject) -> 
 # --- Spark ---
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
 def test_a_dataframe_of_spark_is_released_in_its_session() -> None:

@@ -219,6 +219,7 @@ def test_a_size_that_spark_does_not_know(said: str) -> None:
     assert statistics(f"Project [a], Statistics(sizeInBytes={said})\n") is None
 
 
+@pytest.mark.campaign
 def test_the_work_is_done_by_all_executors(spark: SparkSubject, engine: Engine) -> None:
     spark.table("many", {"q": "text"}, [(f"q{number % 5}",) for number in range(1000)])
     spark.execute("INSERT INTO many SELECT q FROM many")
@@ -301,6 +302,7 @@ def test_an_overflow_is_an_error_whatever_the_session_says(spark: SparkSubject, 
         spark.session.conf.unset("spark.sql.ansi.enabled")
 
 
+@pytest.mark.campaign
 def test_points_in_time_have_no_calendar_of_their_own(spark: SparkSubject, engine: Engine) -> None:
     spark.drop("times")
     spark.execute("CREATE TABLE times (t TIMESTAMP, n TIMESTAMP_NTZ, c CHAR(3)) USING PARQUET")

@@ -85,6 +85,7 @@ def prepared(project: Project, promise: Promise, rows: list[Row]) -> Growing:
     return Growing(promise, 1.0, tuple(levels.values()))
 
 
+@pytest.mark.campaign
 @pytest.mark.campaign_on("duckdb")
 def test_days_under_dbt(project: Project) -> None:
     promise, draw = PROMISES["persons' values"], random.Random(5)
