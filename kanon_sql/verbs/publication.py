@@ -20,7 +20,6 @@ from kanon_sql.release import (
     publish_view,
     staged_release,
 )
-from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import details_of
@@ -92,8 +91,9 @@ class Publication(Generic[K]):
             )
             why = failed_by(found.spec, result.warnings, on_any=self.options.fail_on_warning)
             if why is None and together is not None and not together.passed:
+                assert found.spec.ledger is not None, "it was compared with the releases of one"
                 why = together.failure()
-                result = replace(result, notes=[*result.notes, *_remedies(found.spec, together)])
+                result = replace(result, notes=[*result.notes, *together.remedies(found.spec.ledger.on_conflict)])
             if why is None:
                 result = self._published(result, found, choice, written)
         if why is None:
@@ -166,12 +166,6 @@ def _ledger(found: JointVerdict) -> LedgerSummary:
         "classes": joint.examinations[0].classes_dict() if joint is not None and joint.examinations else {},
         "achieved": {} if joint is None else {item.model.label: item.to_dict() for item in joint.achieved},
     }
-
-
-def _remedies(spec: Spec, together: JointVerdict) -> Sequence[str]:
-    """What to do where releases of a ledger do not satisfy together."""
-    assert spec.ledger is not None
-    return together.remedies(spec.ledger.on_conflict)
 
 
 def _kept(found: Chosen | RecodingResult) -> Sequence[str]:

@@ -124,7 +124,9 @@ def _references(
         if not compared:
             continue
         of_source = any(model.reference == "original" for model in compared)
-        within, held = (source_relation(), _of_source(workspace, spec)) if of_source else (table, columns)
+        within, held = table, columns
+        if of_source:
+            within, held = source_relation(), workspace.described(source_of(workspace.engine, spec))
         compares = [name, *([] if unit is None else [unit])]
         if problems := unknown_columns("the source", held, compares, "to compare with"):
             raise SpecError(problems)
@@ -135,7 +137,3 @@ def _references(
         known = replace(value_facts_of(compared, columns[name]), column=held[name])
         references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
     return references
-
-
-def _of_source(workspace: Workspace, spec: Spec) -> dict[str, Column]:
-    return workspace.described(source_of(workspace.engine, spec))

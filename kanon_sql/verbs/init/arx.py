@@ -260,8 +260,8 @@ class _Writer:
     def _is_ranked(self, name: str) -> bool:
         """Whether the distance of a requirement ranks the values of a column, so that it must not be read as text."""
         item = self.by_name[name]
-        number = item.data_type in ("Integer", "Decimal") and item.date_format is None
-        iso = item.data_type.startswith("Date") and item.date_format == "yyyy-MM-dd"
+        number = item.data_type in ("Integer", "Decimal")
+        iso = item.date_format == "yyyy-MM-dd"
         criteria = self.project.config.one("criteria")
         asked = [] if criteria is None else [found.text.strip() for found in criteria.all("criterion")]
         return (number or iso) and any(text.endswith(f"ordered distance for attribute '{name}'") for text in asked)
@@ -297,8 +297,9 @@ class _Writer:
         text = config.value("metric") or ""
         keys = self._metric(text)
         if keys is None:
-            why = "loss is used; classification needs one response variable, sensitive or insensitive"
-            why = why if text == _CLASSIFICATION else "loss is used"
+            why = "loss is used"
+            if text == _CLASSIFICATION:
+                why += "; classification needs one response variable, sensitive or insensitive"
             self.leave("input/config.xml", f"metric {text or '(none)'}", why)
             keys = "metric: loss"
         nodes = prod(self._heights())

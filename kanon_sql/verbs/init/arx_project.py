@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Literal, NoReturn, cast
+from typing import Literal, NoReturn, cast, get_args
 from xml.parsers import expat
 
 from kanon_sql.errors import Problem, SpecError
@@ -48,12 +48,7 @@ _CHUNK = 1 << 20
 ArxRole = Literal[
     "IDENTIFYING_ATTRIBUTE", "QUASI_IDENTIFYING_ATTRIBUTE", "SENSITIVE_ATTRIBUTE", "INSENSITIVE_ATTRIBUTE"
 ]
-_ROLES = (
-    "IDENTIFYING_ATTRIBUTE",
-    "QUASI_IDENTIFYING_ATTRIBUTE",
-    "SENSITIVE_ATTRIBUTE",
-    "INSENSITIVE_ATTRIBUTE",
-)
+_ROLES: tuple[str, ...] = get_args(ArxRole)
 
 
 @dataclass
