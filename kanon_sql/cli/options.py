@@ -314,7 +314,7 @@ SpecFile = Annotated[
     ),
 ]
 FailOnWarning = Annotated[
-    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit code 1, and no release.")
+    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit code 1, and nothing is published.")
 ]
 _NAMED: dict[str, Any] = {
     "envvar": DATABASE_VARIABLE,

@@ -325,7 +325,7 @@ class Session:
     # --- What happens meanwhile ---
 
     def report(self, stage: str, nodes: int | None = None) -> None:
-        """Show what is being done; a pipeline's ``report``."""
+        """Show what is being done; what verbs call as ``report``."""
         self.stage = stage
         if self.engine is not None and self.engine.meter is not self._meter:
             self._meter, self._written = self.engine.meter, 0

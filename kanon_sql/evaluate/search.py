@@ -193,7 +193,7 @@ def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool
 
 
 def _prunable(evaluator: Evaluator, batch: Batch) -> Iterator[Verdict]:
-    """The verdicts of a problem that is known to be without hope: no specialization satisfies, either."""
+    """The verdicts where it is known that no node satisfies: no specialization does, either."""
     return (replace(verdict, prunable=True) for verdict in evaluator.answers(batch))
 
 

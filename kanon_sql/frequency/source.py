@@ -105,7 +105,7 @@ class OpenTable:
 
 
 def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> OpenTable:
-    """Look up a table's columns. Its rows are read where some of them are to be functions of others.
+    """Look up a table's columns. Its rows are read where columns are to be functions of others.
 
     Args:
         engine: where it is.

@@ -58,7 +58,7 @@ class JointVerdict:
             return (
                 f"{', '.join(self.joint.changed)} can no longer be derived from the source (the source or the "
                 "release has changed), so what the releases reveal together is unknown; for tables that change, "
-                "see m-invariance (check --earlier)"
+                "see m-invariance (check --set earlier)"
             )
         problems = [
             f"{item.violating_classes} joint classes ({rows_in_words(item.violating_rows)}) violate {item.model.label}"

@@ -137,7 +137,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
 
 
 def name_obstacles(dialect: Dialect, spec: Origin) -> Iterator[Obstacle]:
-    """Names that no table can have that is to last.
+    """Names that no lasting table can have.
 
     Args:
         dialect: of the engine.

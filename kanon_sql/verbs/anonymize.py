@@ -77,10 +77,10 @@ def anonymize(
         violates them together with the releases of the ledger, or when a warning is an error.
 
     Raises:
-        UnsupportedError: the release is a file, and the engine writes none; or a view that it cannot guard.
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
             holds a release that cannot be compared with.
-        UnsupportedError: ``distributions`` was asked for where labels overlap or persons are protected.
+        UnsupportedError: the release is a file, and the engine writes none, or a view that it cannot guard; or
+            ``distributions`` was asked for where labels overlap, or counts of the source may not be shown.
         VerificationError: the written table failed its verification and was dropped.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 

@@ -120,11 +120,11 @@ def _refuse_foreign(database: Path, texts: Mapping[Path, str]) -> None:
     for path, text in texts.items():
         if path.exists() and (not path.is_file() or path.read_bytes() != text.encode()):
             raise UnsupportedError(
-                f"{path} differs from the demo's file; choose another directory, or replace it with --force"
+                f"{path} differs from the demo's file; choose another directory with -o, or remove the file"
             )
     if database.exists() and not _made_by_demo(database):
         raise UnsupportedError(
-            f"{database} was not made by the demo; choose another directory, or replace it with --force"
+            f"{database} was not made by the demo; choose another directory with -o, or remove the file"
         )
 
 

@@ -126,20 +126,20 @@ def _read(engine: Engine, spec: Origin, options: Options) -> Iterable[Obstacle]:
 
 
 def _sampled(engine: Engine, spec: Spec | TableSpec, options: Options) -> Iterable[Obstacle]:
-    """A sample that a secret decides which is not there."""
+    """A sample that is drawn by a secret, where the secret is not there."""
     if spec.steps is None or spec.steps.sample is None:
         return ()
     return obstacles_in(lambda: spec.sampling_key)
 
 
 def _rounded(engine: Engine, spec: TableSpec, options: Options) -> Iterable[Obstacle]:
-    """Directions of rounding that a secret decides which is not there."""
+    """Rounding that a secret directs, where the secret is not there."""
     name = spec.protection.key_variable
     return () if name is None else obstacles_in(lambda: secret_in(name, "protection.key_variable"))
 
 
 def _masked(engine: Engine, spec: PerturbSpec, options: Options) -> Iterable[Obstacle]:
-    """Untrue values that a secret decides which is not there."""
+    """Values that a secret perturbs, where the secret is not there."""
     return obstacles_in(lambda: spec.key_for(""))
 
 
@@ -256,7 +256,7 @@ def _named(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
 
 
 def _names(engine: Engine, spec: Origin, options: Options) -> Iterable[Obstacle]:
-    """Names that no table can have that is to last."""
+    """Names that no lasting table can have."""
     if spec.release is None or options.preview or options.compare or options.release is not None:
         return ()
     from kanon_sql.release import name_obstacles

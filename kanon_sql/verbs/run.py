@@ -97,7 +97,7 @@ def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:
         tables: the name parts of what is to be judged; None for what has no name.
 
     Raises:
-        SpecError: one of them is untrue.
+        SpecError: one of them holds perturbed values.
     """
     for parts in tables:
         run_id = None if parts is None else engine.mark(parts)

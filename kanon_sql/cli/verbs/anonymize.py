@@ -100,10 +100,10 @@ def anonymize(
     Searches as plan does, writes the generalized table under a scratch name, verifies it with
     an independent query, and then publishes it under the release's name in one step,
     replacing an earlier release. The manifest records how, without any value of the data.
-    With release: {file: out.parquet} in the spec, the release is a Parquet or CSV file, which
-    is read back and verified; if the source is a file too, no database is needed.
-    Exit code 1: no generalization that satisfies the requirements was found, and nothing was
-    published. Ctrl-C publishes nothing.
+    With release: {file: out.parquet} in the spec, the release is a file (Parquet, CSV, Excel,
+    Stata or SPSS), which is read back and verified; if the source is a file too, no database
+    is needed. Exit code 1: no generalization that satisfies the requirements was found, and
+    nothing was published. Ctrl-C publishes nothing.
 
     Without a spec, name the table and its --quasi-identifiers; init drafts the spec, and
     --show spec prints it. The release of visits is then visits_release, and without a database
