@@ -145,7 +145,7 @@ def measure_invariance(
             spec has no sensitive attribute.
     """
     if asked.m < 1:
-        raise SpecError("--m: expected a whole number of at least 1")
+        raise SpecError("m: expected a whole number of at least 1")
     if not spec.sensitive:
         raise SpecError("sensitive: missing; m-invariance is about a sensitive attribute")
     before = Relation(parse_table_name(asked.earlier))

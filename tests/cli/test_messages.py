@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from kanon_sql.cli import app
 from tests import ROOT
+from tests.support.command_line import VERBS, command_of
 
 PACKAGE = ROOT / "kanon_sql"
 
@@ -104,6 +105,23 @@ def test_every_message_says_what_to_do() -> None:
 def test_every_message_is_one_plain_line() -> None:
     unkind = re.compile(r"\n|^\s|\s$|!$|\binvalid\b|\bsorry\b", re.IGNORECASE)
     assert [(place, said) for place, said in messages() if unkind.search(said)] == []
+
+
+OWN_OPTIONS = {"cli", "pictures", "verify_certificate.py"}
+"""Where other options stand: those that have moved, names in style sheets, and those of the verifier."""
+
+
+def test_every_option_that_a_text_names_exists() -> None:
+    options = {verb: {name for item in command_of(verb).params for name in item.opts} for verb in VERBS}
+    known = set().union(*options.values())
+    wrong = []
+    for path in PACKAGE.rglob("*.py"):
+        if OWN_OPTIONS & set(path.parts):
+            continue
+        for verb, option in re.findall(r"(?:\b(\w+) )?(?<![\w-])(--[a-z]+(?:-[a-z]+)*)", path.read_text("utf-8")):
+            if option not in options.get(verb, known):
+                wrong.append(f"{path.name}: {verb} {option}")
+    assert wrong == []
 
 
 # --- A table of wrong inputs ----------------------------------------------------------------
