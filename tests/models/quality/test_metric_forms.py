@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines import Deadline
 from kanon_sql.evaluate import NothingToSearch, searched
+from kanon_sql.models import quality
 from kanon_sql.search import HEURISTICS, STRATEGIES, Batch, Ranked, search
 from tests.conftest import Database
 from tests.oracles.lattice import METRICS, Oracle
@@ -96,6 +97,11 @@ def assert_best(question: Any, evaluator: Any, oracle: Oracle, verdicts: Any) ->
             continue
         assert outcome.proven, algorithm
         assert (outcome.best and outcome.best.node) == (best and best.node), algorithm
+
+
+def test_every_metric_has_an_oracle() -> None:
+    """But for those that take options of their own, which their own tests measure."""
+    assert METRICS.keys() == quality.METRICS.keys()
 
 
 LOSSES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=3, max_size=3)
