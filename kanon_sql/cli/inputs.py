@@ -24,6 +24,7 @@ __all__ = [
     "MEMORY",
     "csv_options",
     "drafted",
+    "load_any_spec",
     "load_cloak_spec",
     "load_perturb_spec",
     "load_spec",
@@ -87,7 +88,7 @@ def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:
     try:
         written = read_yaml(path.read_text("utf-8-sig"), str(path)).data
     except (OSError, ValueError):
-        written = None  # which the kind that is usual says
+        written = None  # load_spec says what is wrong
     kind = written.get("kind") if isinstance(written, dict) else None
     others = {item.of_kind: item for item in (TableSpec, CloakSpec, PerturbSpec)}
     return others[kind].load(path) if isinstance(kind, str) and kind in others else load_spec(path)

@@ -144,7 +144,7 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
         if model.attribute is not None:
             index = attributes.index(model.attribute)
             measures.append({"name": name, "measure": model.windowed(index, over)})
-        conditions.append(model.condition(name))
+        conditions.append(_condition(model, name))
     forms, fills = _forms(workspace, choice, attributes)
     fills["source"] = _lasting(workspace, spec)
     session = workspace.dialect.guard_session
@@ -182,6 +182,11 @@ def _sort_key(column: Column, table: str) -> Sql:
     if column.kind not in _TEXTS:
         return exact_value(column, table)
     return Sql(f'CAST({identifier(table)}.{identifier(column.name)} AS VARCHAR) COLLATE "sorted"')
+
+
+def _condition(model: PrivacyModel, name: str) -> Sql:
+    """True of the rows of a class that satisfies."""
+    return model.condition(name)
 
 
 def _judged(spec: Spec, attributes: Sequence[str]) -> list[str]:

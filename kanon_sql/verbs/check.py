@@ -117,43 +117,45 @@ def check(
         inline = engine.scratch.mode != "temp" or not spec.compares_with_population
         with open_workspace(engine, relation, inline=inline) as workspace:
             opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
-            found = _looked_at(workspace, spec, models, opened, unit)
-            revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []
+            outcome = _examined(workspace, spec, models, opened, unit)
+            revealed = outcome.failing(workspace, reveal) if reveal and not outcome.examination.passed else []
             invariances: list[Invariance] = []
             if republication is not None:
                 workspace.report(f"comparing with {republication.earlier}", None)
-                invariances = measure_invariance(workspace, spec, opened.relation, found.subject.columns, republication)
-            more = found.details(workspace, spec) if details else None
+                invariances = measure_invariance(
+                    workspace, spec, opened.relation, outcome.subject.columns, republication
+                )
+            more = outcome.details(workspace, spec) if details else None
             person = None if republication is None else republication.person
-            exposed = identifiers_in(spec, found.subject.columns, person)
+            exposed = identifiers_in(spec, outcome.subject.columns, person)
             warned = warnings_of_table(
                 workspace,
                 spec,
-                found.models,
+                outcome.models,
                 opened.relation,
-                found.subject.columns,
+                outcome.subject.columns,
                 counts_rows=unit is None,
                 is_source=opened.is_source,
                 identifiers=exposed,
                 person=person,
             )
-        notes = [*engine.read_notes, *found.notes, *_notes(spec, count_rows, revealed)]
+        notes = [*engine.read_notes, *outcome.notes, *_notes(spec, count_rows, revealed)]
         if republication is not None and any(item.no_common_persons for item in invariances):
             why = f"values of {republication.person} in a different format count as different persons"
             notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
-        passed = found.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
-        rows = found.examination.rows
+        passed = outcome.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
+        rows = outcome.examination.rows
         return Check(
             verdict="pass" if passed else "fail",
-            message=_message(opened.shown, found, invariances, harmful, fatal),
+            message=_message(opened.shown, outcome, invariances, harmful, fatal),
             release=opened.shown,
             rows={"source": rows, "released": rows, "suppressed": 0},
-            classes=found.examination.classes_dict(),
-            class_sizes=found.examination.sizes,
+            classes=outcome.examination.classes_dict(),
+            class_sizes=outcome.examination.sizes,
             revealed=[item.to_dict() for item in revealed] if reveal else None,
-            achieved={**found.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
+            achieved={**outcome.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
             cost=run.cost,
             notes=notes,
             sql=run.sql,
@@ -164,7 +166,7 @@ def check(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What the examination of a table tells.
+    """What the examination of a table shows.
 
     Attributes:
         subject: the table as it was examined.
@@ -191,7 +193,7 @@ class _Outcome:
         return of_table(workspace, spec, self.models, table)
 
 
-def _looked_at(
+def _examined(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
 ) -> _Outcome:
     """Examine a table, with what the requirements ask of its source, of populations and of backgrounds."""
@@ -326,12 +328,12 @@ def _columns(
 
 
 def _message(
-    shown: str, found: _Outcome, invariances: Sequence[Invariance], exposed: Sequence[str], warned: str | None
+    shown: str, outcome: _Outcome, invariances: Sequence[Invariance], exposed: Sequence[str], warned: str | None
 ) -> str:
-    problems, examination = [], found.examination
+    problems, examination = [], outcome.examination
     for item in examination.achieved:
         if item.violating_classes:
-            absent = found.absent.get(item.model.label, 0)
+            absent = outcome.absent.get(item.model.label, 0)
             counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
             others = f" and {absent:,} classes of the population without a row" if absent else ""
             problems.append(f"{counted} ({rows_in_words(item.violating_rows)}){others} violate {item.model.label}")
@@ -344,5 +346,5 @@ def _message(
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
         return f"{shown} has no rows"
-    satisfied = [*(model.label for model in found.models), *(item.label for item in invariances)]
+    satisfied = [*(model.label for model in outcome.models), *(item.label for item in invariances)]
     return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"

@@ -147,7 +147,7 @@ def _masked(engine: Engine, spec: PerturbSpec, options: Options) -> Iterable[Obs
 
 
 def _looked_at(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
-    """Requirements that no look at a table decides."""
+    """Requirements that cannot be judged by a table."""
     return model_obstacles(spec)
 
 

@@ -19,7 +19,7 @@ from kanon_sql.verbs.single_query import single_queries, single_query_obstacles
 __all__ = ["DIALECTS", "audit_obstacles", "audits"]
 
 DIALECTS = ("duckdb", "postgres", "redshift", "snowflake", "bigquery", "spark", "databricks")
-"""What both write, where texts and types are compared exactly by SQL alone: no look at the rows comes first."""
+"""What SQLMesh and we write, where texts and types are compared exactly by SQL alone, with no look at rows before."""
 
 _THIS_MODEL = Relation(("kanon_sql_this_model",))
 """Stands for the audited table until the query is compiled."""

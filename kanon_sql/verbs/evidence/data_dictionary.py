@@ -145,7 +145,7 @@ class _Counted:
 
 
 def _counted(engine: Engine, spec: Spec, opened: OpenTable, rows: int, least: int) -> dict[str, _Counted]:
-    found = {}
+    counted = {}
     with open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
         for name in spec.quasi_identifiers:
             if name not in opened.columns:
@@ -160,8 +160,8 @@ def _counted(engine: Engine, spec: Spec, opened: OpenTable, rows: int, least: in
             refuse_incomplete("verbs/evidence/labels/figures", judged_rows, rows)
             listed = workspace.fetch("verbs/evidence/labels/listed", MOST_LABELS, most=MOST_LABELS, **asked)
             shown = [(None if label is None else str(label), int(count)) for label, count in listed]
-            found[name] = _Counted(shown, int(labels), int(rare or 0))
-    return found
+            counted[name] = _Counted(shown, int(labels), int(rare or 0))
+    return counted
 
 
 def _described(
@@ -198,16 +198,22 @@ def _stands_for(
     rows = kind_of(item).listed_rows(spec, several=item.parents == "several")
     if rows is None or label is None:
         return level, None
-    given = with_top(list(rows))
-    for found in range(len(given[0])) if level is None else [level]:
-        values = {row[0] for row in given if row[found] == label}
+    labels = with_top(list(rows))
+    for at in range(len(labels[0])) if level is None else [level]:
+        values = {row[0] for row in labels if row[at] == label}
         if values:
-            return found, len(values)
+            return at, len(values)
     return level, None
 
 
-def write_comments(engine: Engine, spec: Spec, found: DataDictionary, *, timeout: float | None = None) -> None:
+def write_comments(engine: Engine, spec: Spec, described: DataDictionary, *, timeout: float | None = None) -> None:
     """Let the database say of each column what the dictionary says of it, without its labels.
+
+    Args:
+        engine: with the right to comment.
+        spec: whose release it is.
+        described: the dictionary.
+        timeout: seconds for the whole run; None for no limit.
 
     Raises:
         SpecError: the release is a file.
@@ -215,7 +221,7 @@ def write_comments(engine: Engine, spec: Spec, found: DataDictionary, *, timeout
     """
     if spec.release is None:
         raise SpecError("--comment: a file has no comments; write the dictionary next to it (-o FILE.md)")
-    texts = {column.entry.column: comment_on(column, found.least) for column in found.columns}
+    texts = {column.entry.column: comment_on(column, described.least) for column in described.columns}
     with running(engine, timeout):
         for name, text in texts.items():
             sql = engine.dialect.comment_on_column(spec.release, name, text)

@@ -239,7 +239,7 @@ class _Writer:
             if found := re.fullmatch(rf"{pattern} for attribute '(.*)'", text, re.IGNORECASE):
                 *numbers, name = found.groups()
                 return self._of_attribute(about_attribute, list(map(_value, numbers)), name)
-        for pattern, why in _WITHOUT_LIKE.items():
+        for pattern, why in _LEFT_OUT.items():
             if re.match(pattern, text, re.IGNORECASE):
                 return None, why
         return None, "it is not known here"
@@ -370,7 +370,7 @@ _OF_ATTRIBUTE: Mapping[str, str] = {
 
 _SUBSET = "the research subset is a Java object in input/config.dat, which is not read; the release is of all rows"
 
-_WITHOUT_LIKE: Mapping[str, str] = {
+_LEFT_OUT: Mapping[str, str] = {
     r"inclusion$": _SUBSET,
     r".*-presence$": f"{_SUBSET}; write delta_presence with a table of the population",
     r".*-map estimated": "the project's XML has no sampling fraction; write k_map with sampling_fraction",
