@@ -1,6 +1,6 @@
 """What an attacker with a background distribution believes of each person behind a table's classes, before and after.
 
-The theorem is in :class:`kanon_sql.models.privacy.BayesOptimalModel`. A class of the table is q*; the vectors of
+The theorem is in :mod:`kanon_sql.models.privacy.bayes_optimal`. A class of the table is q*; the vectors of
 quasi-identifiers that it stands for, found as for a population, are the q behind it. The background gives f(q, s), the
 table n(q*, s), the source says who is there. Everything is counted in the database; a row of sums comes back.
 """
@@ -79,7 +79,7 @@ def beliefs_of(
         columns: its columns by name.
         originals: the source's columns by name.
         fewest: how many persons a cell of beliefs has at least that is shown.
-        raw: the table is the source; see :func:`kanon_sql.frequency.population.classes_of`.
+        raw: the table is the source; see :func:`kanon_sql.frequency.classes_of`.
 
     Raises:
         SpecError: the background lacks a column, has one of another kind, or its weights are none.

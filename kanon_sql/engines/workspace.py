@@ -333,7 +333,7 @@ class Workspace:
         self._standing.pop(relation.parts, None)
 
     def remove_recorded(self, among: Relation) -> None:
-        """Drop what runs that live no more have left, once in a run for each record; see :mod:`.left_over`.
+        """Drop what runs that live no more have left, once in a run for each record; see :mod:`.leftovers`.
 
         Args:
             among: the record, which is there. Outside of a transaction, which a refusal would end.

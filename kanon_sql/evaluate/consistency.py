@@ -1,7 +1,7 @@
 """Which records of a source a table's rows may stand for, and which rows each record may be: counted class by class.
 
 What (1,k)-, (k,1)-, (k,k)- and global (1,k)-anonymity are about, see
-:class:`kanon_sql.models.privacy.KKAnonymityModel`. The source and the table are read as they stand, so that anyone who
+:mod:`kanon_sql.models.privacy.kk_anonymity`. The source and the table are read as they stand, so that anyone who
 wrote the table, and however, is judged by what is in it: this verifies a release before it is published, and answers
 ``check``.
 
@@ -73,7 +73,7 @@ def consistent_with_source(
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
-        raw: the table is the source; see :func:`kanon_sql.frequency.population.classes_of`.
+        raw: the table is the source; see :func:`kanon_sql.frequency.classes_of`.
 
     Returns:
         By the frame of the models; empty where none compares with the source.

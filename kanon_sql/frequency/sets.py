@@ -45,6 +45,7 @@ class FrequencySets:
         facts: per such attribute: what else is known of its values.
         populations: per population that a privacy model compares with: its vectors of values, and those of the
             source with no row; its frequency set is among ``values``.
+        population_size: per such population whose absent persons count: its persons.
         counting: what a class counts.
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).

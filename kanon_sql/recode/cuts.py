@@ -94,7 +94,7 @@ class Recorder:
             state.workspace.drop(earlier)
 
     def cuts(self, items: Sequence[CutColumn], tables: Mapping[str, Relation], orders: Mapping[str, str]) -> Cuts:
-        """What is kept of them; the columns as :func:`columns_of` has them, with their tables."""
+        """What is kept of them; the columns as :func:`columns_of_places` and its like have them, with their tables."""
         recorded = self.recorded
         if recorded is None:
             recorded = self.state.make("kept/nothing", "recorded", {})

@@ -43,7 +43,6 @@ class Deletions:
         changes: what becomes of the state.
         removed: what is to be taken out of the release.
         removed_rows: how many rows that is.
-        retired: how many of them the source still has.
     """
 
     workspace: Workspace
@@ -52,7 +51,6 @@ class Deletions:
     state: State
     leaving: int
     waiting: Relation
-    waiting_left: int
     groups: Relation
     changes: Relation
     removed: Relation
@@ -306,7 +304,6 @@ def departures_of(
         state=state,
         leaving=int(asked),
         waiting=made["left"],
-        waiting_left=workspace.size([made["left"]]),
         groups=made["groups"],
         changes=made["changes"],
         removed=made["removed"],

@@ -185,7 +185,7 @@ def _sort_key(column: Column, table: str) -> Sql:
 
 
 def _condition(model: PrivacyModel, name: str) -> Sql:
-    """True of the rows of a class that satisfies."""
+    """True of the rows of a class that satisfies. Apart from what verifies the view, so that a test can break it."""
     return model.condition(name)
 
 

@@ -43,9 +43,12 @@ class Day:
 
     Attributes:
         table: them, under the source's names.
-        rows: those among them that were not known, and those that are held.
         person: the column of the persons where some are replaced by no person; else None.
-        held: how many rows are held besides, since whose they are is known.
+        known: them and the rows that are held, with how the person of each is known; None where no persons are
+            protected.
+        known_as: the column there that says how.
+        held_from: rows are held from this value of it on.
+        held: how many rows are held, since whose they are is known.
     """
 
     table: Relation

@@ -1,6 +1,6 @@
 """Write the release under a scratch name and verify what was written.
 
-    write     one pass over the source into a scratch table, rows in random order; or none, see :mod:`repeat`
+    write     one pass over the source into a scratch table, rows in random order; or none, see :mod:`write_counted`
     verify    an independent GROUP BY over the written table; a failure drops it
 
 Publishing it is :mod:`kanon_sql.release.publish`.

@@ -26,7 +26,7 @@ class Others:
         quasi_identifiers: how many there are.
         lookups: the lookup table of each.
         notes: what to know about the tables.
-        no person: the attacked release, or all others, have no rows.
+        no_common_persons: the attacked release, or all others, have no rows.
         what: a word for scratch names.
     """
 

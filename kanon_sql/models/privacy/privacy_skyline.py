@@ -101,7 +101,7 @@ class PrivacySkylineModel(PrivacyModel):
     which is never better than the first. For the second and the third, g is the class in which the family tells most of
     s, whichever e is: a window over the classes with s finds it.
 
-    Monotone without suppression, for the same reason as :class:`kanon_sql.models.privacy.CKSafetyModel`: the forms of
+    Monotone without suppression, for the same reason as :mod:`kanon_sql.models.privacy.ck_safety`: the forms of
     knowledge stay the same when persons change places. Not with it. In a search, a class that tells too much even by
     itself is suppressed, and not counted among those where the family may be; other violating classes are.
 
