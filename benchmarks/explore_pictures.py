@@ -1,4 +1,4 @@
-"""Take the pictures of ``how-to/draft.md`` anew: the page on its CSV file, in the system's Chromium.
+"""Take the pictures of ``docs/choosing.md`` again: the page of ``explore`` on its CSV file, in the system's Chromium.
 
 python benchmarks/explore_pictures.py            # needs the extra test and /usr/bin/chromium
 """
@@ -28,8 +28,9 @@ SIZE = {"width": 1080, "height": 680}
 
 
 def rows(page: str) -> str:
-    """The query that the page makes its CSV file with."""
-    return page.partition('```sql title="clinic.duckdb"')[2].partition("\n")[2].partition("```")[0]
+    """The query that the section on the explorer makes its CSV file with."""
+    section = page.partition("## The explorer")[2]
+    return section.partition('```sql title="clinic.duckdb"')[2].partition("\n")[2].partition("```")[0]
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -102,15 +103,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as driver:
         os.chdir(directory)
         with duckdb.connect("clinic.duckdb") as connection:
-            connection.execute(rows((ROOT / "docs" / "how-to" / "draft.md").read_text("utf-8")))
+            connection.execute(rows((ROOT / "docs" / "choosing.md").read_text("utf-8")))
         chromium = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = chromium.new_page(viewport=SIZE)
         connect = partial(kanon_sql.connect, f"{directory}/clinic.duckdb")
-        with explored(connect, None, table="people.csv", may_publish=True, database="clinic.duckdb") as somebody:
-            page.goto(somebody.address)
+        with explored(connect, None, table="people.csv", may_publish=True, database="clinic.duckdb") as explorer:
+            page.goto(explorer.address)
             page.wait_for_selector("#roles table")
             take(page, "roles")
-            page.get_by_role("button", name="Begin with these").click()
+            page.get_by_role("button", name="Start with these roles").click()
             page.wait_for_selector("#meter")
             page.wait_for_function("() => !document.querySelector('[aria-busy]')")
             page.get_by_label("recoding").select_option("full_domain")
