@@ -283,6 +283,7 @@ def test_a_literal_means_itself(spark: SparkSubject, engine: Engine) -> None:
     spark.drop("few")
 
 
+@pytest.mark.campaign
 def test_column_names_that_need_quoting(spark: SparkSubject, engine: Engine) -> None:
     """Spark's catalog refuses such names for tables, so the suite cannot try them on columns."""
     spark.table("named", dict.fromkeys(NAMES, "text"), [["a"] * len(NAMES)] * 2)

@@ -183,6 +183,7 @@ def test_the_page_that_asks_for_a_table_breaks_no_rule(chromium: Any, clinic_fil
         assert overflow(page) <= 0
 
 
+@pytest.mark.campaign
 def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file: Path) -> None:
     connect = partial(kanon_sql.connect, clinic_file, read_only=True)
     with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody, page_of(chromium, somebody.address) as page:
@@ -434,6 +435,7 @@ def test_the_token_is_in_no_address_that_a_browser_keeps_or_sends(chromium: Any,
 # --- What goes wrong -----------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_two_tabs_have_controls_of_their_own(chromium: Any, clinic_file: Path) -> None:
     connect = partial(kanon_sql.connect, clinic_file, read_only=True)
     with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody, page_of(chromium, somebody.address) as first:
@@ -485,6 +487,7 @@ def started(*arguments: object) -> tuple[subprocess.Popen[str], str]:
     return program, program.stdout.readline().strip()
 
 
+@pytest.mark.campaign
 def test_a_server_that_was_killed_is_told_and_another_one_has_another_address(
     chromium: Any, clinic_file: Path, tmp_path: Path
 ) -> None:

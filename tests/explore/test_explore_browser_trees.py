@@ -56,6 +56,7 @@ def label(page: Any, name: str) -> Any:
     return page.get_by_role("treeitem", name=re.compile(f"^{name}(, group of .*)?$")).locator("> .row > .label")
 
 
+@pytest.mark.campaign
 def test_labels_are_dragged_to_another_group(chromium: Any, countries: tuple[Path, kanon_sql.Spec]) -> None:
     path, spec = countries
     connect = partial(kanon_sql.connect, path, read_only=True)
@@ -194,6 +195,7 @@ BY_FINGER = """() => {
 """A finger on a part of a label, moved to another one: Playwright taps, and does not drag by touch."""
 
 
+@pytest.mark.campaign
 def test_a_tree_that_is_wrong_is_said_beside_it_and_nothing_is_lost(
     chromium: Any, countries: tuple[Path, kanon_sql.Spec]
 ) -> None:
