@@ -185,10 +185,11 @@ def test_releases_with_a_ledger_follow_it(engine: Engine) -> None:
 
 
 KEYS = {
-    "plan": "node level_names recoding metrics mean_loss search utility steps details intervals other_recoding",
-    "anonymize": "node level_names recoding metrics mean_loss search utility steps details ledger intervals "
-    "differential_privacy m_invariance",
-    "apply": "node level_names recoding metrics mean_loss search utility steps details ledger",
+    "plan": "node level_names recoding max_suppressed metrics mean_loss search utility steps details intervals "
+    "other_recoding",
+    "anonymize": "node level_names recoding max_suppressed metrics mean_loss search utility steps details ledger "
+    "intervals differential_privacy m_invariance",
+    "apply": "node level_names recoding max_suppressed metrics mean_loss search utility steps details ledger",
     "refresh": "node level_names refresh",
     "check": "details",
 }
