@@ -26,6 +26,7 @@ __all__ = [
     "SETTINGS",
     "CheckFormat",
     "CompareFormat",
+    "CountRows",
     "Database",
     "EvidenceFormat",
     "External",
@@ -62,6 +63,7 @@ __all__ = [
     "seconds_of",
     "settings_option",
     "size_in_bytes",
+    "table_option",
     "unquoted",
 ]
 
@@ -316,6 +318,25 @@ SpecFile = Annotated[
 FailOnWarning = Annotated[
     bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit code 1, and nothing is published.")
 ]
+CountRows = Annotated[
+    bool,
+    typer.Option(
+        "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
+    ),
+]
+
+
+def table_option(which: str) -> Any:
+    """``--table``, in the place of the spec's release.
+
+    Args:
+        which: the table that the verb looks at, for the help.
+    """
+    return typer.Option(
+        "--table", metavar="TABLE", show_default=False, help=f"{which}; if not given, the spec's release."
+    )
+
+
 _NAMED: dict[str, Any] = {
     "envvar": DATABASE_VARIABLE,
     "metavar": "DATABASE",

@@ -173,7 +173,7 @@ def _columns(workspace: Workspace, catalog: str, names: Sequence[str], forbidden
 
 def _function(dialect: Dialect, table: tuple[str, ...]) -> str:
     """A name that can be called without quotes, in the table's schema; no other table there has it."""
-    folded = table[-1].lower() if dialect.name == "snowflake" else table[-1]
+    folded = table[-1].lower() if dialect.folds_upper else table[-1]
     word = re.sub(r"[^0-9a-z_]+", "_", folded.lower())[:40]
     if word != folded:
         word += f"_{hashlib.sha256(folded.encode()).hexdigest()[:8]}"
@@ -182,12 +182,11 @@ def _function(dialect: Dialect, table: tuple[str, ...]) -> str:
 
 def _head(dialect: Dialect, table: tuple[str, ...]) -> Iterator[str]:
     """What the function is, and when to write it again."""
-    function = _function(dialect, table)
-    called = f"TABLE({function}())" if dialect.name == "snowflake" else f"{function}()"
+    called = dialect.function_call.format(_function(dialect, table))
     yield f"{called} returns a row for each requirement, and is called where a table would be named."
     yield "It judges as kanon-sql check does, with the rights of the role that calls it, and shows no value."
     yield "It does not compute warnings. Require verdict = 'pass' in all rows: an empty table has 'no rows'."
-    if dialect.name != "postgres":  # whose functions have a path of their own
+    if not dialect.functions_have_path:
         yield "A macro or function of yours with the name of one that it calls would change its answer."
     if dialect.column_types is None:
         yield "It does not look for identifiers, or for columns of another type: write it again when the table changes."

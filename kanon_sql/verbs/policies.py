@@ -130,18 +130,26 @@ def _labels(spec: Spec) -> list[tuple[Sql, Sql]]:
 # --- Warehouses ------------------------------------------------------------------------------
 
 
+def _granted(
+    dialect: Dialect, role: str, source: Sequence[str], release: Sequence[str], usage: tuple[str, str]
+) -> dict[str, Any]:
+    """The role, the tables, and what it needs to come to the release: the right to use its database and its schema."""
+    outer = [(usage[0], release[:-2]), (usage[1], release[:-1])]
+    return {
+        "role": Sql(dialect.quote(role)),
+        "role_text": Sql(dialect.literal(role)),
+        "usage": [Sql(f"{right} {dialect.relation(parts)}") for right, parts in outer if parts],
+        "source": _named(dialect, source),
+        "release": _named(dialect, release),
+    }
+
+
 def _snowflake(spec: Spec, dialect: Dialect, role: str) -> dict[str, Any]:
     source, release = _tables(spec)
     size = _group_size(spec)
     own = _own_names(dialect, source, role, size)
-    usage = [f"DATABASE {dialect.relation(release[:-2])}"] if len(release) > 2 else []
-    usage += [f"SCHEMA {dialect.relation(release[:-1])}"] if len(release) > 1 else []
     return {
-        "role": Sql(dialect.quote(role)),
-        "role_text": Sql(dialect.literal(role)),
-        "usage": [Sql(item) for item in usage],
-        "source": _named(dialect, source),
-        "release": _named(dialect, release),
+        **_granted(dialect, role, source, release, ("DATABASE", "SCHEMA")),
         # Of masked persons a group would have none.
         "masks": _masks(spec, dialect, own, () if size is None or spec.unit is None else (spec.unit,)),
         "hidden": _quoted(dialect, _hidden(spec)),
@@ -155,14 +163,8 @@ def _snowflake(spec: Spec, dialect: Dialect, role: str) -> dict[str, Any]:
 def _databricks(spec: Spec, dialect: Dialect, role: str) -> dict[str, Any]:
     source, release = _tables(spec)
     own = _own_names(dialect, source, role, None)
-    usage = [f"USE CATALOG ON CATALOG {dialect.relation(release[:-2])}"] if len(release) > 2 else []
-    usage += [f"USE SCHEMA ON SCHEMA {dialect.relation(release[:-1])}"] if len(release) > 1 else []
     return {
-        "role": Sql(dialect.quote(role)),
-        "role_text": Sql(dialect.literal(role)),
-        "usage": [Sql(item) for item in usage],
-        "source": _named(dialect, source),
-        "release": _named(dialect, release),
+        **_granted(dialect, role, source, release, ("USE CATALOG ON CATALOG", "USE SCHEMA ON SCHEMA")),
         "masks": _masks(spec, dialect, own, ()),
         "filter": own("rows"),
     }

@@ -12,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 import kanon_sql
+from kanon_sql.cli.verbs.pipeline import POLICIES
 from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.verbs.policies import ENGINES, policies
 from tests.servers import subject_of
@@ -228,6 +229,11 @@ PARSED = {
     "postgres": {exp.Grant, exp.Revoke, exp.Transaction, exp.Commit, exp.Set},
 }
 """What sqlglot really parses; it takes all else as a command, and would take anything for it."""
+
+
+def test_the_command_line_offers_the_databases_that_there_are() -> None:
+    """Its help names them without importing what writes for them."""
+    assert set(POLICIES) == set(ENGINES)
 
 
 @pytest.mark.parametrize("dialect", ENGINES)

@@ -7,7 +7,15 @@ import typer
 
 from kanon_sql.cli.complete import one_of
 from kanon_sql.cli.inputs import load_spec, run_if_several
-from kanon_sql.cli.options import External, On, OtherReleases, SpecFile, listed
+from kanon_sql.cli.options import (
+    CountRows,
+    External,
+    On,
+    OtherReleases,
+    SpecFile,
+    listed,
+    table_option,
+)
 from kanon_sql.cli.outputs import exit_with, print_output, write_report
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
@@ -37,12 +45,7 @@ def audit(
     spec_file: SpecFile,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            show_default=False,
-            help="The table to attack; if not given, the spec's release.",
-        ),
+        table_option("The table to attack"),
     ] = None,
     external: External = None,
     on: On = None,
@@ -59,12 +62,7 @@ def audit(
             "only if you name them.",
         ),
     ] = None,
-    rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
-        ),
-    ] = False,
+    rows: CountRows = False,
     reveal: Annotated[
         int,
         typer.Option("--reveal", metavar="N", min=0, help="Show N exposed cases per attack, with their values."),

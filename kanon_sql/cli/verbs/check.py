@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kanon_sql.cli.inputs import refuse_no_task, roles_from_options, run_if_several, spec_from_options
 from kanon_sql.cli.options import (
     ROLE_KEYS,
     CheckFormat,
+    CountRows,
     FailOnWarning,
     K,
     L,
     QuasiIdentifiers,
     SpecOrTable,
     T,
+    table_option,
     unquoted,
 )
 from kanon_sql.cli.outputs import exit_with, print_result, write_result_report
@@ -49,16 +49,9 @@ def check(
     spec_or_table: SpecOrTable,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table", metavar="TABLE", show_default=False, help="The table to check; if not given, the spec's release."
-        ),
+        table_option("The table to check"),
     ] = None,
-    rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
-        ),
-    ] = False,
+    rows: CountRows = False,
     fail_on_warning: FailOnWarning = False,
     quasi_identifiers: QuasiIdentifiers = None,
     k: K = None,

@@ -8,7 +8,14 @@ import typer
 
 from kanon_sql.cli.complete import directories, levels, one_of
 from kanon_sql.cli.inputs import load_spec
-from kanon_sql.cli.options import LIMITS, SpecFile, listed, unquoted
+from kanon_sql.cli.options import (
+    LIMITS,
+    CountRows,
+    SpecFile,
+    listed,
+    table_option,
+    unquoted,
+)
 from kanon_sql.cli.outputs import print_json, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
@@ -162,19 +169,9 @@ def sqlmesh(
     spec_file: SpecFile,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            show_default=False,
-            help="A table with the columns of the audited model; if not given, the spec's release.",
-        ),
+        table_option("A table with the columns of the audited model"),
     ] = None,
-    rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
-        ),
-    ] = False,
+    rows: CountRows = False,
 ) -> None:
     """Print the requirements of a spec as SQLMesh audits.
 
@@ -203,19 +200,9 @@ def functions(
     spec_file: SpecFile,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            show_default=False,
-            help="The table that the function judges; if not given, the spec's release.",
-        ),
+        table_option("The table that the function judges"),
     ] = None,
-    rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Count rows instead of persons, although the spec names a unit; this gives upper bounds."
-        ),
-    ] = False,
+    rows: CountRows = False,
 ) -> None:
     """Print a function that checks a table inside the database.
 

@@ -18,6 +18,7 @@ from kanon_sql.cli.options import (
     SamplingFraction,
     SpecFile,
     listed,
+    table_option,
 )
 from kanon_sql.cli.outputs import (
     exit_with,
@@ -199,12 +200,7 @@ def dictionary(
     spec_file: SpecFile,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            show_default=False,
-            help="The release to describe; if not given, the spec's.",
-        ),
+        table_option("The release to describe"),
     ] = None,
     comment: Annotated[
         bool,
@@ -250,12 +246,7 @@ def evidence(
     spec_file: SpecFile,
     table: Annotated[
         str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            show_default=False,
-            help="The table to measure; if not given, the spec's release.",
-        ),
+        table_option("The table to measure"),
     ] = None,
     external: External = None,
     on: On = None,

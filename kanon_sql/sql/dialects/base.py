@@ -104,6 +104,9 @@ class Dialect(ABC):
         item: an item of a list, as an expression that makes a row of each; None where there are no lists.
         listed: a sorted list of texts, empty where all are NULL, as an aggregate.
         sorted_list: a list in the order of ``listed``.
+        function_call: how a table function without arguments is called, by its name.
+        functions_have_path: a function says where what it calls is looked up, which is not in the caller's schemas.
+        folds_upper: a bare name is one in capitals.
         column_types: the query of ``column_name`` and ``column_type`` of a ``{table}``, whose name as a literal is
             ``{name}``; None where it was not tried.
         has_rights: such a view hides its source from who may read the view alone.
@@ -140,6 +143,9 @@ class Dialect(ABC):
     sorted_list: ClassVar[str | None] = None
     renames_apart: ClassVar[str] = "it renames one table after the other"
     of_session: ClassVar[re.Pattern[str] | None] = None
+    function_call: ClassVar[str] = "{}()"
+    functions_have_path: ClassVar[bool] = False
+    folds_upper: ClassVar[bool] = False
     column_types: ClassVar[str | None] = None
 
     @abstractmethod

@@ -78,6 +78,7 @@ class Postgres(Dialect):
         "|| pg_catalog.current_setting('extra_float_digits') AS BOOLEAN) END"
     )
 
+    functions_have_path = True
     column_types = (
         "SELECT a.attname::pg_catalog.text AS column_name, "
         "s.nspname || '.' || t.typname || ' ' || a.atttypmod AS column_type "

@@ -20,6 +20,8 @@ class Snowflake(Dialect):
     sqlglot = "snowflake"
     backslash = "in literals"
     longest_name = (255, "bytes")
+    function_call = "TABLE({}())"
+    folds_upper = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The empty collation: by code points, whatever the column's or the account's is."""
@@ -42,7 +44,7 @@ class Snowflake(Dialect):
         return text_columns(exact_int_division(quote_names(tree)), exp.Literal.string(""))
 
     def table_function(self, function: str, columns: Mapping[str, str], query: str) -> str:
-        """A table function of SQL; it is called as TABLE(name())."""
+        """A table function of SQL."""
         body = self.literal(query) if "$$" in query else f"$$\n{query}\n$$"
         return f"CREATE OR REPLACE FUNCTION {function}() RETURNS TABLE ({self.declared(columns)})\nAS {body};"
 
