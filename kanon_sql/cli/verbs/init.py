@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.inputs import csv_options
+from kanon_sql.cli.inputs import MEMORY, csv_options
 from kanon_sql.cli.options import CSV_KEYS, unquoted
 from kanon_sql.cli.outputs import print_json
 from kanon_sql.cli.program import verb
@@ -109,7 +109,8 @@ def init(
     from kanon_sql.verbs.init import init as draft
 
     table, *others = tables
-    is_project = not others and table.lower().endswith(".deid") and Path(table).is_file()
+    # In no database there is no schema that has a table by this name.
+    is_project = table.lower().endswith(".deid") and (Path(table).is_file() or run.database == MEMORY) and not others
     if others or is_project:
         of_one_table = {
             "--quasi-identifiers": quasi_identifiers,

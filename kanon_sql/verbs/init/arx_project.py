@@ -338,6 +338,8 @@ def opened_project(path: Path) -> Iterator[ArxProject]:
     """
     try:
         archive = zipfile.ZipFile(path)
+    except FileNotFoundError:
+        raise SpecError([Problem("there is no such file; expected a project that ARX saved", str(path))]) from None
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         raise SpecError([Problem("it is no ARX project: expected a zip file that ARX wrote", str(path))]) from None
     with archive:

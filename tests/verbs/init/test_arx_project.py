@@ -16,6 +16,7 @@ from kanon_sql.cli import app
 from kanon_sql.errors import KanonError
 from kanon_sql.verbs.init import arx_project, draft_of_arx
 from tests.support.arx import BORN, COLUMNS, ROLES, ZIP, config, definition, project, rows, text_of
+from tests.support.command_line import refused, run
 
 
 def spec_of(tmp_path: Path, change: Mapping[str, bytes | str | None] | None = None, **more: int) -> kanon_sql.Spec:
@@ -297,3 +298,8 @@ def test_options_that_are_for_tables_are_refused(tmp_path: Path, monkeypatch: py
     run = CliRunner().invoke(app, ["init", "people.deid", "--unit", "name", "--set", "combinations=1"])
     assert run.exit_code == 2
     assert "--unit, --set combinations: with an ARX project only --k can be set" in run.stderr
+
+
+def test_a_project_that_is_not_there_is_no_missing_table(tmp_path: Path) -> None:
+    path = str(tmp_path / "nosuch.deid")
+    assert f"{path}: there is no such file; expected a project" in refused(run("init", path), 2)
