@@ -26,9 +26,12 @@ GENERATED = {
     "fits": fits_reference.markdown,
     "metrics": declared_reference.metrics,
     "models": models_reference.markdown,
+    "perturbed": spec_reference.perturbed,
+    "positions": spec_reference.positions,
     "python": python_reference.markdown,
     "results": results_reference.markdown,
     "spec": spec_reference.markdown,
+    "table": spec_reference.table,
 }
 """The name in a page -> what is put there."""
 

@@ -1,40 +1,70 @@
-"""The reference of the spec, written from its model: every key, what it is, what it takes, its default."""
+"""The references of specs, written from their models: every key, what it is, what it takes, its default."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from kanon_sql.spec import Requirement, Spec, requirements
+from kanon_sql.spec import CloakSpec, PerturbSpec, Requirement, Spec, TableSpec, requirements
 from kanon_sql.spec.checks import Part
+from kanon_sql.spec.document import SpecDocument
 
-__all__ = ["markdown", "parts_of"]
+__all__ = ["markdown", "parts_of", "perturbed", "positions", "table"]
 
 
 def markdown() -> str:
+    """The spec of a release."""
+    return _sections(Spec, parts_of(Spec), "##")
+
+
+def table() -> str:
+    """The spec of a table of counts or sums."""
+    return _of_another_kind(TableSpec)
+
+
+def positions() -> str:
+    """The spec of cloaked positions."""
+    return _of_another_kind(CloakSpec)
+
+
+def perturbed() -> str:
+    """The spec of perturbed rows."""
+    return _of_another_kind(PerturbSpec)
+
+
+def _of_another_kind(model: type[SpecDocument]) -> str:
+    """Within a section of its page; what a release's spec has as well is on that page."""
+    shared = parts_of(Spec)
+    own = [part for part in parts_of(model) if part not in shared]
+    text = _sections(model, own, "###")
+    for title in {_title(part) for part in shared} - {_title(part) for part in own}:
+        text = text.replace(f"](#{_anchor(title)})", f"](spec.md#{_anchor(title)})")
+    return text
+
+
+def _sections(model: type[SpecDocument], parts: Sequence[type[Part]], heading: str) -> str:
     """One section per mapping of the spec, the requirements last."""
-    defs = {"Spec": Spec.json_schema(), **Spec.json_schema()["$defs"]}
+    schema = model.json_schema()
+    defs = {model.__name__: schema, **schema["$defs"]}
     sections = []
-    for part in parts_of(Spec):
-        title = f"privacy: {part.name}" if issubclass(part, Requirement) else _TITLES.get(part.__name__, part.__name__)
+    for part in parts:
         summary, about = _documented(part)
         rows = [
             _row(part, name, schema, about)
             for name, schema in _properties(defs[part.__name__.removesuffix("Requirement")]).items()
             if name in _fields(part)
         ]
-        summary = _SUMMARIES.get(part.__name__, summary)
-        written = re.sub(r"{.*?}", lambda found: _code(found[0]), part.expected)
-        lines = [f"## {title}", "", summary, "", f"Written as {written}.", ""]
+        summary = "The keys of a spec." if issubclass(part, SpecDocument) else summary
+        written = re.sub(r"{(?:[^{}]|{[^{}]*})*}", lambda found: _code(found[0]), part.expected)
+        lines = [f"{heading} {_title(part)}", "", summary, "", f"Written as {written}.", ""]
         lines += ["| key | what it is | takes | default |", "|---|---|---|---|", *rows]
         sections.append("\n".join(lines))
     return "\n\n".join(sections)
 
 
 _TITLES = {
-    "Spec": "At the top",
     "Source": "source",
     "CsvFormat": "source: csv",
     "QuasiIdentifier": "quasi_identifiers",
@@ -54,11 +84,32 @@ _TITLES = {
     "WarningOptions": "warnings",
     "LevelSearch": "differential_privacy: search",
     "Total": "differential_privacy: total",
+    "Dimension": "dimensions",
+    "Rules": "rules",
+    "Dominance": "rules: dominance",
+    "PriorPosterior": "rules: pq",
+    "Protection": "protection",
+    "NamedWarnings": "warnings",
+    "CloakWarnings": "warnings",
+    "Position": "position",
+    "Slices": "time",
+    "PersonalK": "k",
+    "Lbqid": "lbqids",
+    "Element": "lbqids: elements",
+    "Masking": "perturb",
+    "Noise": "perturb: noise",
+    "RankSwap": "perturb: rank_swap",
+    "Swap": "perturb: swap",
+    "Pram": "perturb: pram",
+    "Linkage": "linkage",
 }
 """Model -> the key under which it is written."""
 
-_SUMMARIES = {"Spec": "The keys of a spec."}
-"""Where a docstring speaks to readers of Python."""
+
+def _title(part: type[Part]) -> str:
+    if issubclass(part, Requirement):
+        return f"privacy: {part.name}"
+    return "At the top" if issubclass(part, SpecDocument) else _TITLES.get(part.__name__, part.__name__)
 
 
 def parts_of(model: type[Part]) -> list[type[Part]]:
@@ -110,7 +161,8 @@ def _documented(part: type[Part]) -> tuple[str, dict[str, str]]:
 def _row(part: type[Part], name: str, schema: Mapping[str, Any], about: Mapping[str, str]) -> str:
     field = _fields(part)[name]
     # Of the two descriptions that a key may have, the longer one says more.
-    text = max(about.get(name, ""), _plain(field.description or ""), key=len).replace("None", "left out")
+    text = max(about.get(name, ""), _plain(field.description or ""), key=len)
+    text = text.replace(". None", ". Left out").replace("None", "left out")
     if not text:
         raise ValueError(f"{part.__name__}.{name} is not described")
     # What one kind of hierarchy must have is left out with the kind.
@@ -126,7 +178,9 @@ def _default(value: object) -> str:
         return "none"
     if isinstance(value, Part):
         return "its defaults"
-    return _code({True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value))
+    if isinstance(value, bool):
+        return _code(str(value).lower())
+    return _code(str(list(value) if isinstance(value, tuple) else value))
 
 
 def _takes(schema: Mapping[str, Any]) -> str:

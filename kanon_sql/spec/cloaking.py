@@ -96,8 +96,8 @@ class CloakSpec(SpecDocument):
         k: how many people each row is cloaked among.
         anonymity_set: who counts: ``released``, the people whose rows are released with the very same label; or
             ``present``, all people who were in the cell and slice, whatever their own rows say.
-        suppression: how many rows may be left out.
-        keep: columns that are released as they are.
+        suppression: how many rows may be left out, those outside of the bounds included.
+        keep: columns that are released as they are; nothing is required of them.
         lbqids: patterns of movement; whose rows show one must share them with k people.
         warnings: what becomes of each warning: an error, a warning, or nothing.
 

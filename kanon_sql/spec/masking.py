@@ -73,7 +73,7 @@ class RankSwap(Part):
     """Values are exchanged between rows whose ranks are near each other (Moore 1996).
 
     Attributes:
-        share: how far apart at most, as a share of the rows that have a value.
+        share: how far apart at most, as a share of the rows that have a value (neighbours at least).
     """
 
     expected: ClassVar[str] = "{share: 0.05}"

@@ -60,9 +60,11 @@ class PerturbSpec(SpecDocument):
         kind: ``perturbed``, which is perturbed rows.
         source: the table, view, query or file that is masked.
         release: the table to publish; None where nothing is published.
-        key: the column with another value in every row, by which randomness is drawn; it is not released.
-        key_variable: the environment variable with the secret that decides all randomness: the same secret gives the
-            same release, on every engine. None for a secret that is drawn for the run and forgotten.
+        key: the column of whole numbers, texts or dates, with another value in every row, by which randomness is drawn;
+            it is not released. A source query with ROW_NUMBER() makes one.
+        key_variable: the environment variable with the secret (16 characters or more) that decides all randomness: the
+            same secret gives the same release, on every engine. None for a secret that is drawn for the run and
+            forgotten.
         perturb: column -> how its values are made untrue.
         keep: columns that are released as they are.
         linkage: how the risk is measured.

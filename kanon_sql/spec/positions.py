@@ -63,7 +63,7 @@ class Position(Part):
         columns: the names of the columns, across and up.
         bounds: the whole area, x from, y from, x to, y to; cells are half-open, so that a point on an edge lies in one.
         depth: how often the area is halved both ways: the finest cells are 1 / 2^depth of its sides.
-        coarsest: the depth of the coarsest cells; 0 is the whole area.
+        coarsest: the depth of the coarsest cells; 0 is the whole area. With a larger one more rows may be left out.
         neighbours: whether two cells that touch, of one parent, are tried before their parent (the New Casper).
         outside: what happens to rows without a position inside the bounds.
     """
@@ -223,9 +223,11 @@ class Slices(Part):
     """The column of time, and the slices that it is cut into.
 
     Attributes:
-        column: the name of the column: a date, a timestamp without time zone, or whole seconds since 1970.
+        column: the name of the column: a timestamp without time zone, whole seconds since 1970, or a date, which has
+            slices of whole days and no patterns.
         widths: the widths of slices in seconds, the finest first, each a multiple of the one before.
-        origin: where a slice of every width begins, in seconds since 1970; earlier rows are outside.
+        origin: where a slice of every width begins, in seconds since 1970, for dates a whole day; earlier rows are
+            outside.
     """
 
     expected: ClassVar[str] = "{column: at, widths: [60, 3600, 86400]}"
@@ -307,7 +309,7 @@ class Lbqid(Part):
 
     Attributes:
         elements: what happens on a day, in this order.
-        days: on how many days of a week all of it happens.
+        days: on how many days of a week, from Monday, all of it happens.
         weeks: in how many weeks it does.
         weekdays: whether only Mondays to Fridays count.
     """
