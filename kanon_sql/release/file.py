@@ -15,7 +15,7 @@ Runs that publish in one directory wait for each other, where the operating syst
 is sure that what a run left is of a dead one, and is removed. The hidden file is in a directory of its own that its
 owner alone can open, from before it is there: what is not verified is for no other user to read, however the engine
 makes files. Under the release's name it has the mode that it was made with, or that of the file it replaces. So has its
-manifest, unless that holds details: these count the source beyond the release.
+manifest, which counts no classes and no labels of the source.
 """
 
 from __future__ import annotations
@@ -455,9 +455,8 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
 
 
 def _publish_manifest(pending: Path, path: Path) -> None:
-    """Put a manifest beside its file, for those to read who may read that; its details are for its owner alone."""
-    if _read_manifest(pending).get("details") is None:
-        pending.chmod(stat.S_IMODE(path.stat().st_mode))
+    """Put a manifest beside its file, for those to read who may read that."""
+    pending.chmod(stat.S_IMODE(path.stat().st_mode))
     pending.replace(file_manifest(path))
 
 

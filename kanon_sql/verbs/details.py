@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from kanon_sql.engines import Workspace, now
+from kanon_sql.engines import Engine, Workspace, now
 from kanon_sql.evaluate import Answered, Bin, Chosen, Counted, Searched, Table, count_classes, groupings
 from kanon_sql.models import Distance, PrivacyModel
 from kanon_sql.recode import RecodingResult
@@ -35,6 +35,7 @@ __all__ = [
     "RangeDetails",
     "SolutionDetails",
     "TableDetails",
+    "counted_anyway",
     "of_search",
     "of_table",
     "with_statements",
@@ -274,9 +275,22 @@ class Details(Document, _Part):
     statements: dict[str, Count] = {}
     spec: dict[str, Any]
 
+    def of_release_alone(self) -> Details:
+        """The same without the classes and the labels of the source: for those to read who may read the release."""
+        tables = tuple(item for item in self.tables if item.name != "source")
+        return self.model_copy(update={"tables": tables, "distributions": ()})
+
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object."""
         return self.model_dump(mode="json")
+
+
+def counted_anyway(engine: Engine, spec: Spec) -> bool:
+    """Whether a release has these in its manifest although no report of it was asked for.
+
+    Not where a statement reads the source again, nor where figures of the source may not be told.
+    """
+    return engine.scratch.mode != "inline" and spec.differential_privacy is None and spec.m_invariance is None
 
 
 def of_search(found: Searched) -> Details:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choice_of", "manifest_frame", "manifest_of"]
 
-_CHOSEN = ("intervals", "recoding", "metrics", "search", "steps", "utility", "details")
+_CHOSEN = ("class_sizes", "intervals", "recoding", "metrics", "mean_loss", "search", "steps", "utility", "details")
 """What the results of searches and recodings have of what was chosen."""
 
 
@@ -73,6 +73,8 @@ def manifest_of(
     """
     read = _read_version(spec, workspace)
     found = result.to_dict()
+    if file is not None and isinstance(result, PublishedRelease) and result.details is not None:
+        found["details"] = result.details.of_release_alone().to_dict()  # who reads the file reads its manifest
     return manifest_frame(
         spec,
         workspace,

@@ -301,7 +301,7 @@ WRITING: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], dict[str, int]]]
     "a file with details": (
         TO_FILE,
         [("anonymize", "spec.yml", "-o", "r.html")],
-        {"out.csv": 0o644, "out.csv.manifest.json": 0o600, "r.html": 0o600},
+        {"out.csv": 0o644, "out.csv.manifest.json": 0o644, "r.html": 0o600},
     ),
 }  # fmt: skip
 """A spec, what is run with it, and the modes of what that writes: open only where it holds nothing but a release."""

@@ -22,6 +22,7 @@ from kanon_sql.report.pictures.colours import DARK, LIGHT, MARKS
 from kanon_sql.report.pictures.lattice import KINDS
 from kanon_sql.report.pictures.svg import Scale, clipped, ticks
 from kanon_sql.report.run import read_run
+from kanon_sql.report.words import metric
 from kanon_sql.search.explain import Known
 from tests.support.command_line import SECRET, SPEC, make_clinic, refused, run
 
@@ -269,6 +270,41 @@ def test_report_from_a_result_a_manifest_and_a_run_id(reported: Path, tmp_path: 
     assert run("report", reported / "anonymize.json", "-q").stdout == page, "the JSON holds all of it"
     assert run("report", reported / "plan.json", "-o", tmp_path / "out.html").stdout == ""
     assert Page((tmp_path / "out.html").read_text())
+
+
+def test_a_release_that_no_report_was_asked_of_has_the_numbers_of_one(tmp_path: Path) -> None:
+    """Its manifest holds them, for one statement and no read of the source; that of a file counts no source rows."""
+    make_clinic(tmp_path / "clinic.duckdb")
+    (tmp_path / "spec.yml").write_text(CLOSE + "utility: {classify: diagnosis}\n")
+    on = ("-d", tmp_path / "clinic.duckdb", "--format", "json", "-q")
+    for _ in range(2):  # the second one replaces a release, as the next does
+        found = run("anonymize", tmp_path / "spec.yml", *on)
+    with kanon_sql.connect(str(tmp_path / "clinic.duckdb")) as engine:
+        bare = kanon_sql.anonymize(engine, kanon_sql.Spec.load(tmp_path / "spec.yml"))
+    cost = json.loads(found.stdout)["cost"]
+    assert (cost["statements"], cost["source_scans"]) == (bare.cost.statements + 1, bare.cost.source_scans)
+    text = (tmp_path / "visits_release.manifest.json").read_text()
+    assert SECRET not in text
+    manifest = json.loads(text)
+    drawn = pictures_of(read_run(manifest, "here"))
+    assert [*drawn] == ["loss", "class-sizes", "risk", "distances-1", "lattice", "frontier", "utility"]
+    page = run("report", tmp_path / "visits_release.manifest.json").stdout
+    assert page.count("<svg") == len(drawn)
+    assert manifest["mean_loss"] == bare.mean_loss
+    assert bare.mean_loss is not None
+    assert f"{metric(100 * bare.mean_loss)} %" in page
+
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute(f"COPY visits TO '{tmp_path / 'visits.csv'}'")
+    spec = CLOSE.replace("source: visits", f"source: {{file: {tmp_path / 'visits.csv'}}}")
+    (tmp_path / "file.yml").write_text(spec.replace("visits_release", f"{{file: {tmp_path / 'out.csv'}}}"))
+    found = run("anonymize", tmp_path / "file.yml", "--show", "distributions", "-o", tmp_path / "out.html")
+    assert found.exit_code == 0, found.output
+    assert "Rows by label" in (tmp_path / "out.html").read_text()
+    beside = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert [table["name"] for table in beside["details"]["tables"]] == ["release"]
+    assert beside["details"]["distributions"] == []
+    assert len(pictures_of(read_run(beside, "here"))) == len(drawn) - 1, "all but utility"
 
 
 def test_pictures_as_files(reported: Path, tmp_path: Path) -> None:

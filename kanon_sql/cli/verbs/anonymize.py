@@ -112,6 +112,7 @@ def anonymize(
     from kanon_sql.cli.streams import messages_on_stderr, with_streams, write_release
     from kanon_sql.release import file_manifest, file_of
     from kanon_sql.verbs.anonymize import anonymize as run_anonymize
+    from kanon_sql.verbs.details import counted_anyway
 
     shown = parse_show(show, SHOWN)
     refuse_unshown(run, "distributions" in shown)
@@ -153,7 +154,7 @@ def anonymize(
             report=run.report,
             budget=budget,
             all_minimal="minimal" in shown,
-            details=run.report_file is not None,
+            details=run.report_file is not None or counted_anyway(engine, spec),
             distributions="distributions" in shown,
             fail_on_warning=fail_on_warning,
         )

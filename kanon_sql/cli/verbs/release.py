@@ -162,6 +162,7 @@ def apply(
     under the names of the spec, as anonymize does.
     """
     from kanon_sql.verbs.apply import apply as run_apply
+    from kanon_sql.verbs.details import counted_anyway
 
     given = {"--source": source is not None, "--release": release is not None, "--fail-on-warning": fail_on_warning}
     run_if_several(run, "apply", str(spec_file), given, manifest, name)
@@ -177,7 +178,7 @@ def apply(
         release=release,
         timeout=run.timeout,
         report=run.report,
-        details=run.report_file is not None,
+        details=run.report_file is not None or counted_anyway(engine, spec),
         fail_on_warning=fail_on_warning,
     )
     print_result(run, result)

@@ -79,8 +79,9 @@ def report(
     """Write the report of a run: one HTML file that opens offline.
 
     Reads the manifest of a spec's release, a manifest file, the JSON output of a command, or,
-    by the id of a run, the manifest in the database. Runs no other query. The report of a run
-    with -o report.html has all pictures; other reports have those that the numbers allow. PNG
+    by the id of a run, the manifest in the database. Runs no other query. The manifest that
+    anonymize writes has the numbers of all pictures, but for rows by label, which need
+    --show distributions there; other reports have the pictures that their numbers allow. PNG
     and --interactive-charts need the extra "report". If scripts are off, the page shows its
     pictures instead.
     """
