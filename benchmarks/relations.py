@@ -132,7 +132,7 @@ def main() -> None:
         results, used = [], []
         for _ in range(options.runs):
             before = processors()
-            results.append(kanon_sql.anonymize_tables(engine, spec))
+            results.append(kanon_sql.anonymize(engine, spec))
             used.append(processors() - before)
     seconds = median(result.cost.seconds for result in results)
     of_limit = median(item[0] for item in limits)

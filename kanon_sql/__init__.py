@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.perturb import perturb
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.refresh import refresh
-    from kanon_sql.verbs.relational import anonymize_tables, check_tables, plan_tables
-    from kanon_sql.verbs.relational_audit import audit_tables
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.risk import risk
     from kanon_sql.verbs.tabulate import tabulate
@@ -56,13 +54,10 @@ __all__ = [
     "altair_chart",
     "anonymize",
     "anonymize_parties",
-    "anonymize_tables",
     "apply",
     "audit",
-    "audit_tables",
     "certify",
     "check",
-    "check_tables",
     "cloak",
     "compare",
     "connect",
@@ -77,7 +72,6 @@ __all__ = [
     "perturb",
     "plan",
     "plan_parties",
-    "plan_tables",
     "refresh",
     "render",
     "results",
@@ -90,8 +84,6 @@ _HOME = {
     "CloakSpec": "spec",
     "KanonError": "errors",
     "PerturbSpec": "spec",
-    "audit_tables": "verbs.relational_audit",
-    **dict.fromkeys(("anonymize_tables", "check_tables", "plan_tables"), "verbs.relational"),
     "RelationalSpec": "spec",
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",
@@ -130,7 +122,9 @@ _HOME = {
 }
 """The public names, each imported when it is first used, so that ``import kanon_sql`` stays quick."""
 
-__getattr__ = imported_from(__name__, _HOME)
+_RENAMED = {f"{verb}_tables": f"{verb}, with a RelationalSpec" for verb in ("plan", "anonymize", "check", "audit")}
+
+__getattr__ = imported_from(__name__, _HOME, _RENAMED)
 
 
 def __dir__() -> list[str]:

@@ -20,7 +20,6 @@ SECTIONS = {
         "plan", "anonymize", "apply", "refresh", "check", "audit", "risk", "certify",
         "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
-        "plan_tables", "anonymize_tables", "check_tables", "audit_tables",
     ],
     "Options": ["Roles", "Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],

@@ -141,7 +141,7 @@ def run_if_several(
     engine = run.connect(read_only=not publishes)
     verbs = {"audit": relational_audit, "apply": relational_apply}.get(verb, relational)
     named = () if earlier is None else (earlier,)
-    result = getattr(verbs, f"{verb}_tables")(engine, spec, *named, timeout=run.timeout, report=run.report)
+    result = getattr(verbs, verb)(engine, spec, *named, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, result)
     if publishes and result.manifest is not None and manifest != "none":

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from kanon_sql.engines import CONNECTIONS, TABLES, Engine, connect, connection_kind, shown_kind, table_kind
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.tables import program_tables
+from kanon_sql.spec import Displayed, Spec
 
 __all__ = ["accepts_objects"]
 
@@ -36,7 +37,8 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
     def called(*args: Any, **kwargs: Any) -> Any:
         given = args[0] if args else kwargs.get("engine")
         if "spec" in parameters.parameters:
-            _refuse_unread(verb.__name__, args[1] if len(args) > 1 else kwargs.get("spec"))
+            spec = args[1] if len(args) > 1 else kwargs.get("spec")
+            _refuse_unread(verb.__name__, spec, only=parameters.parameters["spec"].annotation)
         if is_engine(given):
             return verb(*args, **kwargs)
         bound = parameters.bind(*args, **kwargs)
@@ -56,8 +58,10 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
     return called
 
 
-def _refuse_unread(verb: str, spec: object) -> None:
-    """Refuse the path or the content of a spec in the place of one."""
+def _refuse_unread(verb: str, spec: object, only: str) -> None:
+    """Refuse the path or the content of a spec in the place of one, and a spec of another kind than the only one."""
+    if isinstance(spec, Displayed) and only == "Spec" and not isinstance(spec, Spec):
+        raise SpecError(f"{verb}: expected a Spec of one table, got a {type(spec).__name__}")
     if isinstance(spec, str | Path | dict):
         reader = "from_dict" if isinstance(spec, dict) else "load"
         raise SpecError(

@@ -21,7 +21,7 @@ from kanon_sql.engines import (
 )
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.release_tables import Released
-from kanon_sql.spec import NO_SOURCE, Source, Spec, format_table_name
+from kanon_sql.spec import NO_SOURCE, Displayed, Source, Spec, format_table_name
 
 __all__ = ["ProgramTables", "program_tables"]
 
@@ -94,6 +94,12 @@ def program_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Itera
         raise UnsupportedError(
             "refresh: a release grows where it is, with its state, and a table of a program has neither; give what "
             "kanon_sql.connect returns or a connection, and name the new rows by inserted"
+        )
+    specs = [arguments.get("spec"), *arguments.get("specs", {}).values()]
+    if any(isinstance(spec, Displayed) and not isinstance(spec, Spec) for spec in specs):
+        raise UnsupportedError(
+            f"{verb}: one table was given, and the spec names several tables of a database; give what "
+            "kanon_sql.connect returns or a connection"
         )
     with _place(given) as place:
         tables = ProgramTables(verb, place, {"engine": place.engine})

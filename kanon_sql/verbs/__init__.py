@@ -3,6 +3,13 @@
 Each file is a door of its own, so that a verb loads only what it needs; ``__all__`` names them.
 """
 
+from typing import TYPE_CHECKING
+
+from kanon_sql.lazy import imported_from
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs import relational, relational_apply, relational_audit, relational_comparison
+
 __all__ = [
     "anonymize",
     "apply",
@@ -39,3 +46,5 @@ __all__ = [
     "tabulate",
     "without_spec",
 ]
+
+__getattr__ = imported_from(__name__, {name: name for name in __all__})

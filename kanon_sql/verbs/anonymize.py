@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+import kanon_sql.verbs as verbs
 from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, searched, searched_again
@@ -28,6 +29,7 @@ from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.publication import Publication
 from kanon_sql.verbs.result import Release
 from kanon_sql.verbs.run import Run, running
+from kanon_sql.verbs.several_tables import takes_several
 from kanon_sql.verbs.without_spec import takes_roles
 
 __all__ = ["PRODUCERS", "anonymize"]
@@ -37,6 +39,7 @@ MOST_COMPARED = 32
 
 
 @takes_roles(drafts=True)
+@takes_several(lambda: verbs.relational.anonymize)
 @accepts_objects
 def anonymize(
     engine: Engine,
@@ -59,7 +62,9 @@ def anonymize(
         spec: what to anonymize and how; ``release`` is required, but for a table in memory: a table, or a file where
             DuckDB reads the source. Or the name of a table
             (nothing where the table came first), with ``quasi_identifiers`` and more of :class:`kanon_sql.Roles`: the
-            spec is then what :func:`kanon_sql.init` drafts from these.
+            spec is then what :func:`kanon_sql.init` drafts from these. Or a :class:`kanon_sql.RelationalSpec`, which
+            takes ``timeout`` and ``report`` alone and gives a
+            :class:`kanon_sql.results.RelationalResult`; ``plan``, ``apply`` and ``check`` do so, too.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.

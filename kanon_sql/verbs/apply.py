@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+import kanon_sql.verbs as verbs
 from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
@@ -23,10 +24,12 @@ from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.publication import Publication
 from kanon_sql.verbs.result import AppliedRelease
 from kanon_sql.verbs.run import running
+from kanon_sql.verbs.several_tables import takes_several
 
 __all__ = ["apply"]
 
 
+@takes_several(lambda: verbs.relational_apply.apply)
 def apply(
     engine: Engine,
     spec: Spec,
@@ -44,9 +47,10 @@ def apply(
     Args:
         engine: from :func:`kanon_sql.connect`, with the right to write.
         spec: the quasi-identifiers and hierarchies that the recoding was learned with, and what the new release must
-            satisfy by itself.
+            satisfy by itself; or a :class:`kanon_sql.RelationalSpec`: see :func:`anonymize`.
         name: what the recoding is kept as, ``recoding: {save_as: NAME}``; beside the spec's release, unless it has a
-            schema.
+            schema. For several tables, the released persons of an earlier ``full_domain`` release, whose levels are
+            taken.
         source: the table of the new rows; the spec's source by default.
         release: the table to publish; the spec's release by default, which ``source`` does not allow.
         timeout: seconds for the whole run; None for no limit.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal
 
+import kanon_sql.verbs as verbs
 from kanon_sql.disclosure.attacks import (
     ATTACKS,
     Attack,
@@ -32,6 +33,7 @@ from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.run import refuse_perturbed, running
+from kanon_sql.verbs.several_tables import takes_several
 from kanon_sql.verbs.target_table import TargetTable, as_published, judged, named
 
 __all__ = ["AuditResult", "audit"]
@@ -72,6 +74,7 @@ class AuditResult(VerdictResult):
     sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
 
 
+@takes_several(lambda: verbs.relational_audit.audit)
 @accepts_objects
 def audit(
     engine: Engine,
@@ -96,7 +99,9 @@ def audit(
         engine: from :func:`kanon_sql.connect`, where SELECT rights are enough, and no more than temporary tables are
             created; or an open connection of the program's own, or a table, which is then the source. Beside a table,
             ``table``, ``external``, ``earlier`` and ``other_views`` are tables too.
-        spec: its quasi-identifiers, hierarchies, source and requirements.
+        spec: its quasi-identifiers, hierarchies, source and requirements. By a :class:`kanon_sql.RelationalSpec` it is
+            counted who could be found by 0 to 3 items, or all, in the joined tables and in each alone; the result is a
+            :class:`kanon_sql.results.RelationalAudit`, and ``timeout`` and ``report`` are the only options.
         table: the table to attack; the spec's release by default.
         external: a table that an attacker has besides, for linking.
         on: the columns to link on; all that the release and ``external`` share by default.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import kanon_sql.verbs as verbs
 from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
@@ -49,6 +50,7 @@ from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Check
 from kanon_sql.verbs.run import refuse_perturbed, running
+from kanon_sql.verbs.several_tables import takes_several
 from kanon_sql.verbs.target_table import as_published, judged
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 from kanon_sql.verbs.without_spec import takes_roles
@@ -57,6 +59,7 @@ __all__ = ["check", "identifiers_in", "never_released", "spellings"]
 
 
 @takes_roles(drafts=False)
+@takes_several(lambda: verbs.relational.check)
 @accepts_objects
 def check(
     engine: Engine,
@@ -78,7 +81,8 @@ def check(
             program's own, which is then what is checked. A requirement that compares it with its source takes both:
             ``check(source, spec, table=release)``.
         spec: the quasi-identifiers and the requirements; or the name of a table (nothing where the table came first),
-            with ``quasi_identifiers``, and ``k``, ``l`` or ``t``: see :class:`kanon_sql.Roles`.
+            with ``quasi_identifiers``, and ``k``, ``l`` or ``t``: see :class:`kanon_sql.Roles`; or a
+            :class:`kanon_sql.RelationalSpec`: see :func:`anonymize`.
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. A class has at most as many persons as rows, so a
             pass then says less.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
+import kanon_sql.verbs as verbs
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
@@ -28,6 +29,7 @@ from kanon_sql.spec import (
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Charted, Plan
 from kanon_sql.verbs.run import running
+from kanon_sql.verbs.several_tables import takes_several
 
 __all__ = ["Compared", "Comparison", "compare", "refuse_impossible_numbers", "with_k"]
 
@@ -101,6 +103,7 @@ class _RequestedRun:
     reason: str | None
 
 
+@takes_several(lambda: verbs.relational_comparison.compare)
 @accepts_objects
 def compare(
     engine: Engine,
@@ -123,7 +126,7 @@ def compare(
     Args:
         engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
             of the program's own.
-        specs: name -> spec.
+        specs: name -> spec; or all of several tables, which take ``ks``, ``timeout`` and ``report`` alone.
         ks: values that replace the k of every spec. When empty, the specs are planned as they are.
         recodings: each is put in place of every spec's: ``full_domain``, ``local``, ``local:best``, or a mapping as in
             a spec. What a spec cannot have becomes a run with the reason. When empty, the specs keep theirs.

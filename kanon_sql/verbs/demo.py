@@ -15,8 +15,8 @@ from kanon_sql.engines import Engine, Reporter, connect, open_workspace
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.spec import RelationalSpec, Spec
 from kanon_sql.sql import Relation, Sql, Statement, render
+from kanon_sql.verbs import relational
 from kanon_sql.verbs.anonymize import anonymize
-from kanon_sql.verbs.relational import RelationalResult, anonymize_tables
 from kanon_sql.verbs.result import Release
 from kanon_sql.verbs.run import running
 
@@ -78,7 +78,7 @@ def demo(directory: Path, report: Reporter | None = None, *, replace: bool = Fal
 
 def demo_tables(
     directory: Path, report: Reporter | None = None, *, replace: bool = False
-) -> tuple[Path, RelationalResult]:
+) -> tuple[Path, relational.RelationalResult]:
     """Make ``demo.duckdb`` with patients, visits and prescriptions, a spec of these, and release them together.
 
     A second run makes the demo's tables again and leaves what else is in the database.
@@ -107,7 +107,7 @@ def demo_tables(
         with running(engine, None, report):
             _make_tables(engine)
         spec = RelationalSpec.load(directory / TABLES_SPEC)
-        return directory / TABLES_SPEC, anonymize_tables(engine, spec, report=report)
+        return directory / TABLES_SPEC, relational.anonymize(engine, spec, report=report)
     finally:
         engine.close()
 

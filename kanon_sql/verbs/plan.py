@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Any
 
+import kanon_sql.verbs as verbs
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import refuse
 from kanon_sql.evaluate import (
@@ -39,6 +40,7 @@ from kanon_sql.verbs.recoding_comparison import (
 )
 from kanon_sql.verbs.result import Plan, unreleased
 from kanon_sql.verbs.run import running
+from kanon_sql.verbs.several_tables import takes_several
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
 from kanon_sql.verbs.without_spec import takes_roles
@@ -47,6 +49,7 @@ __all__ = ["plan"]
 
 
 @takes_roles(drafts=True)
+@takes_several(lambda: verbs.relational.plan)
 @accepts_objects
 def plan(
     engine: Engine,
@@ -71,7 +74,8 @@ def plan(
     Args:
         engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
             of the program's own.
-        spec: what to anonymize and how; or the name of a table, with :class:`kanon_sql.Roles`: see :func:`anonymize`.
+        spec: what to anonymize and how; or the name of a table, with :class:`kanon_sql.Roles`; or a
+            :class:`kanon_sql.RelationalSpec`: see :func:`anonymize`.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early, at the best node found so far.

@@ -80,10 +80,10 @@ __all__ = [
     "ReleasedColumn",
     "TableResult",
     "Takeover",
-    "anonymize_tables",
-    "check_tables",
+    "anonymize",
+    "check",
     "obstacles_of_several",
-    "plan_tables",
+    "plan",
     "released_by",
     "released_tables",
 ]
@@ -189,7 +189,7 @@ class RelationalResult(VerdictResult):
         ...         "release": {"schema": "main"},
         ...     }
         ... )
-        >>> result = kanon_sql.plan_tables(db, spec)
+        >>> result = kanon_sql.plan(db, spec)
         >>> result.tables["stays"]["rows"], result.left_out
         (600, 0)
     """
@@ -225,7 +225,7 @@ class RelationalResult(VerdictResult):
         }
 
 
-def anonymize_tables(
+def anonymize(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalResult:
     """Release several tables together, or none of them.
@@ -241,64 +241,15 @@ def anonymize_tables(
             else stands under a release's name.
         UnsupportedError: the engine cannot publish several tables at once.
         VerificationError: what was written is not what was promised; it was dropped.
-
-    Examples:
-        >>> spec = kanon_sql.RelationalSpec.from_dict(
-        ...     {
-        ...         "version": 1,
-        ...         "person": {
-        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
-        ...             "name": "people",
-        ...             "key": "id",
-        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
-        ...         },
-        ...         "tables": {
-        ...             "stays": {
-        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
-        ...                 "person": "who",
-        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
-        ...             },
-        ...         },
-        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
-        ...         "release": {"schema": "main"},
-        ...     }
-        ... )
-        >>> kanon_sql.anonymize_tables(db, spec).message
-        'published 2 tables of 600 persons out of 600, for km_anonymity (k = 3, m = 1)'
     """
     refuse(obstacles_of_several(engine, spec, publishes=True))
     return released_by(engine, spec, "anonymize", timeout, report)
 
 
-def plan_tables(
+def plan(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalResult:
-    """Find what a release of several tables would lose; publishes nothing. See :func:`anonymize_tables`.
-
-    Examples:
-        >>> spec = kanon_sql.RelationalSpec.from_dict(
-        ...     {
-        ...         "version": 1,
-        ...         "person": {
-        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
-        ...             "name": "people",
-        ...             "key": "id",
-        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
-        ...         },
-        ...         "tables": {
-        ...             "stays": {
-        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
-        ...                 "person": "who",
-        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
-        ...             },
-        ...         },
-        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
-        ...         "release": {"schema": "main"},
-        ...     }
-        ... )
-        >>> kanon_sql.plan_tables(db, spec).passed
-        True
-    """
+    """Find what a release of several tables would lose; publishes nothing. See :func:`anonymize`."""
     refuse(obstacles_of_several(engine, spec, publishes=False))
     return released_by(engine, spec, "plan", timeout, report)
 
@@ -769,7 +720,7 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
 # --- Check ---------------------------------------------------------------------------------
 
 
-def check_tables(
+def check(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalResult:
     """Count in the released tables, which any program may have made, how many persons share what may be known of one.
@@ -784,30 +735,6 @@ def check_tables(
         SpecError: the spec names no release, or a table lacks a column.
         DatabaseError: a table is not there.
         VerificationError: keys are not unique, rows refer to no row, or lists are not sorted.
-
-    Examples:
-        >>> spec = kanon_sql.RelationalSpec.from_dict(
-        ...     {
-        ...         "version": 1,
-        ...         "person": {
-        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
-        ...             "name": "people",
-        ...             "key": "id",
-        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
-        ...         },
-        ...         "tables": {
-        ...             "stays": {
-        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
-        ...                 "person": "who",
-        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
-        ...             },
-        ...         },
-        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
-        ...         "release": {"schema": "main"},
-        ...     }
-        ... )
-        >>> kanon_sql.anonymize_tables(db, spec).passed, kanon_sql.check_tables(db, spec).passed
-        (True, True)
     """
     with running_on_released(engine, spec, "check", timeout, report) as run:
         with open_workspace(engine, "") as workspace:

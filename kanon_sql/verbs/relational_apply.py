@@ -16,10 +16,10 @@ from kanon_sql.spec import PERSON, QuasiIdentifier, RelationalSpec, parse_table_
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.relational import RelationalResult, Takeover, obstacles_of_several, released_by
 
-__all__ = ["apply_tables"]
+__all__ = ["apply"]
 
 
-def apply_tables(
+def apply(
     engine: Engine,
     spec: RelationalSpec,
     name: str,

@@ -13,7 +13,7 @@ from kanon_sql.spec import HIDDEN, Count, RelationalSpec, Text, VerdictResult
 from kanon_sql.verbs.relational import released_tables, running_on_released
 from kanon_sql.verbs.result import Cost
 
-__all__ = ["ExposedPersons", "RelationalAudit", "audit_tables"]
+__all__ = ["ExposedPersons", "RelationalAudit", "audit"]
 
 
 class ExposedPersons(TypedDict):
@@ -67,8 +67,8 @@ class RelationalAudit(VerdictResult):
         ...         "release": {"schema": "main"},
         ...     }
         ... )
-        >>> released = kanon_sql.anonymize_tables(db, spec)
-        >>> audited = kanon_sql.audit_tables(db, spec)
+        >>> released = kanon_sql.anonymize(db, spec)
+        >>> audited = kanon_sql.audit(db, spec)
         >>> audited.passed, audited.only_joined["1"]
         (True, 0)
     """
@@ -90,7 +90,7 @@ class RelationalAudit(VerdictResult):
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def audit_tables(
+def audit(
     engine: Engine, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
 ) -> RelationalAudit:
     """Count in the released tables who could be found by 0 to 3 items, or all, joined and in each table alone.
@@ -105,31 +105,6 @@ def audit_tables(
         SpecError: the spec names no release, or a table lacks a column.
         DatabaseError: a table is not there.
         VerificationError: keys are not unique, or rows refer to no row.
-
-    Examples:
-        >>> spec = kanon_sql.RelationalSpec.from_dict(
-        ...     {
-        ...         "version": 1,
-        ...         "person": {
-        ...             "table": {"query": "SELECT ROW_NUMBER() OVER () AS id, age FROM visits"},
-        ...             "name": "people",
-        ...             "key": "id",
-        ...             "quasi_identifiers": {"age": {"intervals": [20, 40]}},
-        ...         },
-        ...         "tables": {
-        ...             "stays": {
-        ...                 "table": {"query": "SELECT ROW_NUMBER() OVER () AS who, zip FROM visits"},
-        ...                 "person": "who",
-        ...                 "quasi_identifiers": {"zip": {"prefix": [4, 3]}},
-        ...             },
-        ...         },
-        ...         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
-        ...         "release": {"schema": "main"},
-        ...     }
-        ... )
-        >>> released = kanon_sql.anonymize_tables(db, spec)
-        >>> kanon_sql.audit_tables(db, spec).together["1"]
-        {'unique': 0, 'few': 0}
     """
     with running_on_released(engine, spec, "audit", timeout, report) as run:
         with open_workspace(engine, "") as workspace:

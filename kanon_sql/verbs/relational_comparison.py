@@ -10,9 +10,9 @@ from typing import Any, Literal
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.spec import Document, KmAnonymity, RelationalSpec, Text, VerdictResult
 from kanon_sql.verbs.compare import refuse_impossible_numbers
-from kanon_sql.verbs.relational import RelationalResult, plan_tables
+from kanon_sql.verbs.relational import RelationalResult, plan
 
-__all__ = ["ComparedTables", "RelationalComparison", "compare_tables"]
+__all__ = ["ComparedTables", "RelationalComparison", "compare"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class RelationalComparison(VerdictResult):
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def compare_tables(
+def compare(
     engine: Engine,
     specs: Mapping[str, RelationalSpec],
     ks: Sequence[int] = (),
@@ -78,7 +78,7 @@ def compare_tables(
     """
     refuse_impossible_numbers("k", "--k 2,5,10", ks)
     runs = [
-        ComparedTables(name=name, k=k, result=plan_tables(engine, _with(spec, k), timeout=timeout, report=report))
+        ComparedTables(name=name, k=k, result=plan(engine, _with(spec, k), timeout=timeout, report=report))
         for name, spec in specs.items()
         for k in (ks or (None,))
     ]

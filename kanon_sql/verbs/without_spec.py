@@ -11,11 +11,16 @@ from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
+
+if TYPE_CHECKING:
+    from kanon_sql.engines import Reporter
+    from kanon_sql.spec import RelationalSpec
+    from kanon_sql.verbs.relational import RelationalResult
 
 __all__ = ["Roles", "note_of_draft", "spec_of_roles", "takes_roles"]
 
@@ -60,10 +65,15 @@ _BY_COLUMN = {"l", "t"}
 
 
 class TakesRoles(Protocol[P, R_co]):
-    """A verb that is called with a spec, or with a table and roles."""
+    """A verb that is called with a spec, of one table or of several, or with a table and roles."""
 
     @overload
     def __call__(self, engine: Any, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    @overload
+    def __call__(
+        self, engine: Any, spec: RelationalSpec, *, timeout: float | None = None, report: Reporter | None = None
+    ) -> RelationalResult: ...
 
     @overload
     def __call__(self, engine: Any, table: str | None = None, /, **kwargs: Any) -> R_co: ...

@@ -90,7 +90,7 @@ def test_who_could_be_found(start: int) -> None:
             world = random_world(seed)
             if not world.columns:
                 continue
-            result = kanon_sql.audit_tables(engine, as_released(subject, world))
+            result = kanon_sql.audit(engine, as_released(subject, world))
             for known in KNOWN:
                 unique = found(*known_of(world, None), known, 2)
                 few = found(*known_of(world, None), known, 3)
@@ -122,7 +122,7 @@ def test_only_the_join_singles_two_persons_out() -> None:
                 "release": {"schema": "released"},
             }
         )
-        result = kanon_sql.audit_tables(subject.connect(), spec)
+        result = kanon_sql.audit(subject.connect(), spec)
         assert not result.passed
         assert result.message == (
             "who knows a person's own values and 1 item finds 4 of 4 persons alone, and 4 among fewer than 2"
@@ -154,7 +154,7 @@ def test_a_label_below_several_rows_is_several_items_and_a_note_says_so() -> Non
                 "release": {"schema": "released"},
             }
         )
-        result = kanon_sql.audit_tables(subject.connect(), spec)
+        result = kanon_sql.audit(subject.connect(), spec)
         assert (result.passed, result.together["1"], result.alone["drugs"]["1"]["unique"]) == (
             True,
             {"unique": 0, "few": 0},

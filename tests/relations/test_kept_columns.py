@@ -74,14 +74,14 @@ def test_an_age_of_a_visit_reveals_the_year_of_birth(name: str) -> None:
         make(subject, persons, visits)
         schema = {"duckdb": "main", "postgres": "public", "sqlite": "main"}[name]
         engine = subject.connect()
-        planned = kanon_sql.plan_tables(engine, spec_of(["age_at_visit"], schema))
+        planned = kanon_sql.plan(engine, spec_of(["age_at_visit"], schema))
         assert planned.passed, "a plan writes no rows to look at"
-        refused = kanon_sql.anonymize_tables(engine, spec_of(["age_at_visit", "note"], schema))
+        refused = kanon_sql.anonymize(engine, spec_of(["age_at_visit", "note"], schema))
         assert not refused.passed
         assert f"nothing was published: {CODE} is an error because so large a share" in refused.message
         assert engine.exists(("out_visits",)) is None
         accepted = spec_of(["age_at_visit", "note"], schema, warnings={CODE: "warn"})
-        result = kanon_sql.anonymize_tables(engine, accepted)
+        result = kanon_sql.anonymize(engine, accepted)
         assert result.passed, result.message
         assert result.left_out == 0
         assert result.tables["out_visits"]["released"] == len(visits)
@@ -116,7 +116,7 @@ def test_a_column_is_measured_beside_its_own_table_and_those_above_and_below(sub
         {"id": "integer", "person": "integer", "ward": "text", "room": "integer"},
         [(i, i, "xy"[i % 8 // 4] + "1234"[i % 4], i % 8 * 10) for i, _ in persons],
     )
-    result = kanon_sql.anonymize_tables(
+    result = kanon_sql.anonymize(
         subject.connect(),
         RelationalSpec.from_dict(
             {
@@ -162,6 +162,6 @@ def test_columns_that_lose_nothing_and_columns_that_are_allowed_are_not_looked_a
     plain = spec_of(["age_at_visit"], "main", warnings={CODE: handling}).to_dict()
     if handling == "by_share":
         plain["person"]["quasi_identifiers"] = {"town": {"prefix": [1]}}
-    result = kanon_sql.anonymize_tables(subject.connect(), RelationalSpec.from_dict(plain))
+    result = kanon_sql.anonymize(subject.connect(), RelationalSpec.from_dict(plain))
     assert result.passed, result.message
     assert CODE not in Counter(item.code for item in result.warnings)

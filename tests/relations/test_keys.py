@@ -71,10 +71,10 @@ def test_keys_of_a_secret_are_the_same_in_every_release(name: str, monkeypatch: 
         schema = people(subject)
         spec = spec_of(schema, {"secret": "env:KEYS"})
         engine = subject.connect()
-        result = kanon_sql.anonymize_tables(engine, spec)
+        result = kanon_sql.anonymize(engine, spec)
         assert result.passed, result.message
         assert [item.code for item in result.warnings] == ["keys_join_releases"]
-        assert kanon_sql.check_tables(engine, spec).passed
+        assert kanon_sql.check(engine, spec).passed
         persons = {hashed("rows of r_people by pid", str(n)) for n in range(8)}
         assert {row[0] for row in subject.fetch(f"SELECT pid FROM {schema}.r_people")} == persons
         orders = subject.fetch(f"SELECT oid, pid, email FROM {schema}.r_orders")
@@ -107,7 +107,7 @@ def test_a_key_of_several_columns_is_one_hash(monkeypatch: pytest.MonkeyPatch) -
             }
         )
         subject.execute("ALTER TABLE people ADD COLUMN c VARCHAR DEFAULT 'x'")
-        assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+        assert kanon_sql.anonymize(subject.connect(), spec).passed
         purpose = "rows of people by a, b"
         expected = {hashed(purpose, hashed(purpose, a) + hashed(purpose, b)) for a, b in (("a", "bc"), ("ab", "c"))}
         assert {row[0] for row in subject.fetch("SELECT a_b FROM released.people")} == expected
@@ -119,7 +119,7 @@ def test_a_value_that_tables_repeat_becomes_one_key(name: str) -> None:
     with subject_of(name) as subject:
         schema = people(subject)
         engine = subject.connect()
-        result = kanon_sql.anonymize_tables(engine, spec_of(schema))
+        result = kanon_sql.anonymize(engine, spec_of(schema))
         assert result.passed, result.message
         assert any("r_contacts.email, r_orders.email" in note for note in result.notes)
         contacts = dict(subject.fetch(f"SELECT pid, email FROM {schema}.r_contacts"))
@@ -127,7 +127,7 @@ def test_a_value_that_tables_repeat_becomes_one_key(name: str) -> None:
         assert sorted(set(contacts.values())) == [1, 2, 3, 4, 5]
         assert [orders[pid] for pid in contacts].count(None) == 1
         assert all(orders[pid] in (None, email) for pid, email in contacts.items())
-        checked = kanon_sql.check_tables(engine, spec_of(schema))
+        checked = kanon_sql.check(engine, spec_of(schema))
         assert not any("not counted, since the spec does not name them" in note for note in checked.notes)
         engine.close()
 
@@ -153,7 +153,7 @@ def test_a_key_and_a_column_of_its_name_share_new_keys() -> None:
             }
         )
         subject.execute("ALTER TABLE people ADD COLUMN c VARCHAR DEFAULT 'x'")
-        assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+        assert kanon_sql.anonymize(subject.connect(), spec).passed
         of_person = dict(subject.fetch("SELECT pid, email FROM released.contacts"))
         named = dict(subject.fetch("SELECT pid, EMAIL FROM released.orders"))
         assert sorted(of_person.values()) == [1, 2, 3, 4]
@@ -172,14 +172,14 @@ def test_no_seed_of_a_session_decides_keys_or_the_order_of_rows() -> None:
         engine, seen = subject.connect(), []
         for _ in range(2):
             subject.execute("SELECT SETSEED(0.5)")
-            assert kanon_sql.anonymize_tables(engine, spec).passed
+            assert kanon_sql.anonymize(engine, spec).passed
             rows = subject.fetch("SELECT pid, old FROM released.r_people")
             seen.append((dict(rows), [old for _, old in rows]))
         (first, order), (second, other) = seen
         assert first != second
         assert order != other
         assert order != sorted(order)
-        assert "RANDOM" not in str(kanon_sql.anonymize_tables(engine, spec).sql).upper()
+        assert "RANDOM" not in str(kanon_sql.anonymize(engine, spec).sql).upper()
 
 
 # --- What is refused, and what is warned of ---------------------------------------------------------
@@ -191,7 +191,7 @@ def test_a_schema_that_is_missing_is_said_before_anything_is_read(name: str) -> 
         people(subject)
         engine = subject.connect()
         with pytest.raises(SpecError) as error:
-            kanon_sql.anonymize_tables(engine, spec_of("nosuch"))
+            kanon_sql.anonymize(engine, spec_of("nosuch"))
         assert str(error.value) == "release.schema: there is no schema 'nosuch'; create it first, or name another one"
         assert not [item for item in engine.meter.log if item.name.startswith("relations/")]
         assert engine.meter.source_scans == 0
@@ -203,19 +203,19 @@ def test_tables_of_an_earlier_release_are_named(name: str) -> None:
     with subject_of(name) as subject:
         schema = people(subject)
         engine = subject.connect()
-        assert not kanon_sql.anonymize_tables(engine, spec_of(schema)).warnings
+        assert not kanon_sql.anonymize(engine, spec_of(schema)).warnings
         fewer = spec_of(schema, tables=("r_contacts",))
         for _ in range(2):  # said as long as it stands
-            (warned,) = kanon_sql.anonymize_tables(engine, fewer).warnings
+            (warned,) = kanon_sql.anonymize(engine, fewer).warnings
             assert (warned.code, list(warned.columns)) == ("earlier_table_stands", ["r_orders"])
             assert f"{schema}.r_orders" in warned.message
         strict = spec_of(schema, tables=("r_contacts",), warnings={"earlier_table_stands": "error"})
-        refused = kanon_sql.anonymize_tables(engine, strict)
+        refused = kanon_sql.anonymize(engine, strict)
         assert not refused.passed
         assert "earlier_table_stands is an error" in refused.message
         subject.execute(f"DROP TABLE {schema}.r_orders")
         subject.execute(f"CREATE TABLE {schema}.r_orders AS SELECT 1 AS another")
-        assert not kanon_sql.anonymize_tables(engine, fewer).warnings
+        assert not kanon_sql.anonymize(engine, fewer).warnings
         engine.close()
 
 
@@ -227,9 +227,9 @@ def test_a_secret_that_is_missing_is_said_before_the_first_statement(monkeypatch
         with pytest.raises(
             SpecError, match=r"release.keys.secret: the environment variable 'KEYS' does not hold a key"
         ):
-            kanon_sql.anonymize_tables(engine, spec_of("released", {"secret": "env:KEYS"}))
+            kanon_sql.anonymize(engine, spec_of("released", {"secret": "env:KEYS"}))
         assert not engine.meter.log
-        assert kanon_sql.plan_tables(engine, spec_of("released", {"secret": "env:KEYS"})).passed
+        assert kanon_sql.plan(engine, spec_of("released", {"secret": "env:KEYS"})).passed
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_columns_whose_values_cannot_have_the_same_keys_are_refused() -> None:
         people(subject)
         subject.execute("ALTER TABLE orders ALTER email TYPE INTEGER USING 5")
         with pytest.raises(SpecError, match="'email' is integer and text in different tables"):
-            kanon_sql.anonymize_tables(subject.connect(), spec_of("released"))
+            kanon_sql.anonymize(subject.connect(), spec_of("released"))
 
 
 def test_keys_whose_text_differs_between_engines_are_not_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,9 +271,9 @@ def test_keys_whose_text_differs_between_engines_are_not_hashed(monkeypatch: pyt
         people(subject)
         for table in ("people", "contacts", "orders"):
             subject.execute(f"ALTER TABLE {table} ALTER pid TYPE DOUBLE")
-        assert kanon_sql.anonymize_tables(subject.connect(), spec_of("released")).passed
+        assert kanon_sql.anonymize(subject.connect(), spec_of("released")).passed
         with pytest.raises(SpecError, match="'pid' is DOUBLE, whose text depends on the database"):
-            kanon_sql.anonymize_tables(subject.connect(), spec_of("released", {"secret": "env:KEYS"}))
+            kanon_sql.anonymize(subject.connect(), spec_of("released", {"secret": "env:KEYS"}))
 
 
 def test_a_spec_with_a_secret_reads_back() -> None:

@@ -15,6 +15,7 @@ from kanon_sql.errors import KanonError, SpecError, UnsupportedError, Verificati
 from kanon_sql.testing import Subject
 from tests.oracles.relations import Table, World, fewest_sharing, least_loss, loss, staying
 from tests.servers import subject_of
+from tests.support.relations import place
 
 ENGINES = [
     "duckdb",
@@ -94,9 +95,20 @@ def released(subject: Subject, columns: str, name: str) -> list[tuple[Any, ...]]
     return found
 
 
-def assert_like_the_oracle(subject: Subject, engine: Engine, seed: int) -> bool:
-    rows, k, m = baskets(seed), 2 + seed % 2, (1, 2, 1, 0)[seed % 4]
-    table(subject, "t_person", {"id": "integer", "p": "text"}, rows)
+def assert_like_the_oracle(
+    subject: Subject, engine: Engine, seed: int, recodings: Sequence[str] = ("full_domain", "local")
+) -> bool:
+    """What is released satisfies, and the node is the best; whether anything is. Where there are no lists: texts."""
+    rows, k, m = baskets(seed), 2 + seed % 2, (1, 2, 1, 0)[seed // 4 % 4]
+    more: dict[str, Any] = {}
+    if subject.name in LISTS:
+        table(subject, "t_person", {"id": "integer", "p": "text"}, rows)
+    else:
+        texts = [(*row[:2], None if row[2] is None else "; ".join(item or "" for item in row[2])) for row in rows]
+        subject.drop("t_person")
+        subject.table("t_person", {"id": "integer", "p": "text", "codes": "text"}, texts)
+        more = {"items": {"codes": {"column": "codes", "split": ";", "hierarchy": {"prefix": [1]}}},
+                "release": place(subject)}  # fmt: skip
     world = World(
         {
             "person": Table("person", None, ["p"], [(key, None, p) for key, p, _ in rows]),
@@ -105,29 +117,37 @@ def assert_like_the_oracle(subject: Subject, engine: Engine, seed: int) -> bool:
     )
     most = len(rows) // 3
     share = {"max_persons": (most + 0.5) / len(rows)}
-    full = kanon_sql.plan_tables(engine, spec_of(subject, "full_domain", k, m, suppression=share))
-    best = least_loss(world, k, m, most)
-    assert full.passed == (best is not None), seed
-    if best is not None:
-        assert full.node is not None
-        node = [full.node[name][column] for name, column in world.columns]
-        assert loss(world, node) == pytest.approx(best), seed
-        assert full.left_out == len(rows) - len(staying(world, node, k, m)), seed
-    local = spec_of(subject, "local", k, m, suppression={**share, "max_rows": 1.0})
-    result = kanon_sql.anonymize_tables(engine, local)
+    if "full_domain" in recodings:
+        full = kanon_sql.plan(engine, spec_of(subject, "full_domain", k, m, suppression=share, **more))
+        best = least_loss(world, k, m, most)
+        assert full.passed == (best is not None), seed
+        if best is not None:
+            assert full.node is not None
+            node = [full.node[name][column] for name, column in world.columns]
+            assert loss(world, node) == pytest.approx(best), seed
+            assert full.left_out == len(rows) - len(staying(world, node, k, m)), seed
+        if "local" not in recodings:
+            return full.passed
+    local = spec_of(subject, "local", k, m, suppression={**share, "max_rows": 1.0}, **more)
+    result = kanon_sql.anonymize(engine, local)
     if not result.passed:
         return False
-    found = released(subject, "id, p, codes", "people")
+    if more:
+        schema = f"{more['release']['schema'][0]}."
+        found = [(*row, []) for row in subject.fetch(f"SELECT id, p FROM {schema}people")]
+        items = subject.fetch(f"SELECT id, codes FROM {schema}codes")
+    else:
+        found = released(subject, "id, p, codes", "people")
+        items = [(key, label) for key, _, labels in found for label in labels]
     assert len(found) == result.persons - result.left_out
-    items = [(key, label) for key, _, labels in found for label in labels]
     assert len(items) == result.tables["codes"]["released"]
     others = {"codes": ("person", [(number, *item) for number, item in enumerate(items)])}
     fewest = fewest_sharing([row[:2] for row in found], others, m)
     assert fewest == result.requirements[0]["fewest"], seed
     assert fewest is not None
     assert fewest >= k, seed
-    assert kanon_sql.check_tables(engine, local).passed, seed
-    assert result.cost.source_scans == 1
+    assert kanon_sql.check(engine, local).passed, seed
+    assert result.cost.source_scans == (2 if subject.name == "sqlite" else 1)
     return True
 
 
@@ -135,7 +155,7 @@ def assert_like_the_oracle(subject: Subject, engine: Engine, seed: int) -> bool:
 def test_lists_count_as_the_rows_of_a_table(name: str) -> None:
     with subject_of(name) as subject:
         engine = subject.connect()
-        seeds = (1, 2) if name == "duckdb" else (1,)
+        seeds = (1, 5) if name == "duckdb" else (1,)
         assert sum(assert_like_the_oracle(subject, engine, seed) for seed in seeds)
         engine.close()
 
@@ -166,7 +186,7 @@ def test_what_becomes_of_a_list(name: str) -> None:
     with subject_of(name) as subject:
         table(subject, "t_person", {"id": "integer", "p": "text"}, given)
         engine = subject.connect()
-        result = kanon_sql.anonymize_tables(engine, spec_of(subject, "local", 2, 1))
+        result = kanon_sql.anonymize(engine, spec_of(subject, "local", 2, 1))
         assert result.message.startswith("published 1 table of 7 persons out of 7")
         assert result.tables["codes"]["rows"] == 9
         found = sorted(list(row[0]) for row in released(subject, "codes", "people"))
@@ -209,7 +229,7 @@ def test_lists_of_a_table_below_persons(subject: Subject) -> None:
         }
     )
     engine = subject.connect()
-    result = kanon_sql.anonymize_tables(engine, spec)
+    result = kanon_sql.anonymize(engine, spec)
     assert result.passed, result.message
     found = released(subject, "vid, who, ward, codes", "visits")
     assert sorted((ward, labels) for _, _, ward, labels in found) == [
@@ -221,8 +241,8 @@ def test_lists_of_a_table_below_persons(subject: Subject) -> None:
     }
     persons = [row[:1] for row in subject.fetch("SELECT id FROM released.people")]
     assert fewest_sharing(persons, others, 1) == result.requirements[0]["fewest"] == 2
-    assert kanon_sql.check_tables(engine, spec).passed
-    audited = kanon_sql.audit_tables(engine, spec)
+    assert kanon_sql.check(engine, spec).passed
+    audited = kanon_sql.audit(engine, spec)
     assert audited.persons == 4
 
 
@@ -230,7 +250,7 @@ def test_labels_are_sorted_not_the_values_before(subject: Subject) -> None:
     table(subject, "t_person", {"id": "integer", "p": "text"}, [(n, "u", ["a", "b", "c"]) for n in range(200)])
     items = {"column": "codes", "hierarchy": {"tree": {"z": ["a"], "y": ["b"], "x": ["c"]}, "minimum_level": 1}}
     spec = spec_of(subject, "local", 2, 1, items={"codes": items})
-    assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+    assert kanon_sql.anonymize(subject.connect(), spec).passed
     assert {tuple(row[0]) for row in released(subject, "codes", "people")} == {("x", "y", "z")}
 
 
@@ -249,7 +269,7 @@ def test_check_of_lists_that_others_released(subject: Subject, lists: str, fewes
         f"CREATE TABLE released.people AS SELECT UNNEST([1, 2]) AS id, 'u' AS p, UNNEST([{lists}]) AS codes"
     )
     subject.execute("CREATE TABLE t_person AS FROM released.people")
-    found = kanon_sql.check_tables(subject.connect(), spec_of(subject, "local", 2, 1))
+    found = kanon_sql.check(subject.connect(), spec_of(subject, "local", 2, 1))
     assert found.requirements[0]["fewest"] == fewest
     assert found.passed == (fewest == 2)
 
@@ -264,12 +284,12 @@ def test_lists_that_differ_in_more_than_their_items_are_refused(name: str, lists
         table(subject, "t_person", {"id": "integer", "p": "text"}, [(n, "u", ["a", "b"]) for n in (1, 2)])
         spec = spec_of(subject, "local", 2, 1)
         engine = subject.connect()
-        assert kanon_sql.anonymize_tables(engine, spec).passed
-        assert kanon_sql.check_tables(engine, spec).passed
+        assert kanon_sql.anonymize(engine, spec).passed
+        assert kanon_sql.check(engine, spec).passed
         people = [(number, "u", codes) for number, codes in enumerate(lists, 1)]
         subject.execute("DROP TABLE released.people")
         table(subject, "released.people", {"id": "integer", "p": "text"}, people)
-        for verb in (kanon_sql.check_tables, kanon_sql.audit_tables):
+        for verb in (kanon_sql.check, kanon_sql.audit):
             with pytest.raises(VerificationError, match="1 of 2 lists of 'codes' are NULL or not sorted"):
                 verb(engine, spec)
         engine.close()
@@ -287,7 +307,7 @@ def test_lists_that_differ_in_more_than_their_items_are_refused(name: str, lists
 def test_what_is_no_list_of_values_is_refused(subject: Subject, codes: str, message: str) -> None:
     subject.execute(f"CREATE TABLE t_person AS SELECT 1 AS id, 'u' AS p, {codes} AS codes")
     with pytest.raises(KanonError, match=message):
-        kanon_sql.plan_tables(subject.connect(), spec_of(subject, "local", 1, 1))
+        kanon_sql.plan(subject.connect(), spec_of(subject, "local", 1, 1))
 
 
 @pytest.mark.slow
@@ -296,7 +316,7 @@ def test_engines_without_lists_say_what_to_do(name: str) -> None:
     with subject_of(name) as subject:
         subject.table("t_person", {"id": "integer", "p": "text", "codes": "text"}, [(1, "u", '["a"]')])
         with pytest.raises(UnsupportedError, match=f"lists of {name} are not supported; join the items to a text"):
-            kanon_sql.plan_tables(subject.connect(), spec_of(subject, "local", 1, 1))
+            kanon_sql.plan(subject.connect(), spec_of(subject, "local", 1, 1))
 
 
 def test_a_list_has_one_role_and_reads_back(subject: Subject) -> None:

@@ -42,7 +42,7 @@ def released(name: str, minimum: int = 1) -> Iterator[tuple[Subject, Engine, Rel
             }
         )
         engine = subject.connect()
-        assert kanon_sql.anonymize_tables(engine, spec).passed
+        assert kanon_sql.anonymize(engine, spec).passed
         schema = "".join(f"{part}." for part in place(subject)["schema"])
         yield subject, engine, spec, f"{schema}r_visits"
         engine.close()
@@ -56,11 +56,11 @@ def add(subject: Subject, table: str, label: str) -> None:
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_a_value_below_the_lowest_level_fails(name: str) -> None:
     with released(name) as (subject, engine, spec, table):
-        sound = kanon_sql.check_tables(engine, spec)
+        sound = kanon_sql.check(engine, spec)
         assert sound.passed, sound.message
         assert not [note for note in sound.notes if "minimum_level" in note]
         add(subject, table, "x2")
-        found = kanon_sql.check_tables(engine, spec)
+        found = kanon_sql.check(engine, spec)
         assert found.verdict == "fail"
         assert found.message == "r_visits.ward: 1 row has a label below minimum_level"
 
@@ -68,7 +68,7 @@ def test_a_value_below_the_lowest_level_fails(name: str) -> None:
 def test_a_label_that_the_source_does_not_have_is_noted() -> None:
     with released("duckdb") as (subject, engine, spec, table):
         add(subject, table, "z1")
-        found = kanon_sql.check_tables(engine, spec)
+        found = kanon_sql.check(engine, spec)
         assert found.passed
         assert any(note.startswith("minimum_level of r_visits.ward: 1 row has a label that no") for note in found.notes)
 
@@ -77,14 +77,14 @@ def test_a_label_that_the_source_does_not_have_is_noted() -> None:
 def test_without_the_source_no_level_is_known(name: str) -> None:
     with released(name) as (subject, engine, spec, _):
         subject.drop("visits")
-        found = kanon_sql.check_tables(engine, spec)
+        found = kanon_sql.check(engine, spec)
         assert found.passed
         assert any(note.startswith("minimum_level was not checked: r_visits.ward; levels are") for note in found.notes)
 
 
 def test_nothing_is_read_without_a_lowest_level() -> None:
     with released("duckdb", minimum=0) as (_, engine, spec, _table):
-        found = kanon_sql.check_tables(engine, spec)
+        found = kanon_sql.check(engine, spec)
         assert found.passed
         assert not [note for note in found.notes if "minimum_level" in note]
         assert found.cost.source_scans == 0

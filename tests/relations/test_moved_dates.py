@@ -108,7 +108,7 @@ def test_all_dates_of_a_person_are_moved_by_one_number_of_days(
         engine, spec = subject.connect(), spec_of(SCHEMAS[name], **more)
         found = []
         for _ in range(2):
-            result = kanon_sql.anonymize_tables(engine, spec)
+            result = kanon_sql.anonymize(engine, spec)
             assert result.passed, result.message
             (note,) = (item for item in result.notes if item.startswith("untrue on purpose: "))
             assert "person.registered, r_stays.admitted, r_stays.discharged, r_notes.written" in note
@@ -135,7 +135,7 @@ def test_the_days_do_not_follow_from_released_keys() -> None:
         plain["tables"] = {}
         plain["person"]["keep"] = ["number"]
         plain["release"]["shift_days"] = 100
-        assert kanon_sql.anonymize_tables(subject.connect(), RelationalSpec.from_dict(plain)).passed
+        assert kanon_sql.anonymize(subject.connect(), RelationalSpec.from_dict(plain)).passed
         rows = subject.fetch("SELECT pid, registered - DATE '2024-01-01', number FROM r_people")
         mean = sum(days for _, days, _ in rows) / len(rows)
         for place in (0, 2):  # the standard deviation of a correlation by chance is 1 / sqrt(3000)
@@ -157,7 +157,7 @@ def test_a_moved_date_counts_as_a_kept_column() -> None:
         plain["tables"] = {}
         fixed = {"intervals": [10], "minimum_level": 1, "maximum_level": 1}
         plain["person"].update(quasi_identifiers={"born": fixed}, shift=["birthday"])
-        result = kanon_sql.anonymize_tables(subject.connect(), RelationalSpec.from_dict(plain))
+        result = kanon_sql.anonymize(subject.connect(), RelationalSpec.from_dict(plain))
         assert not result.passed
         assert "kept_reveals_quasi_identifier is an error" in result.message
         (warned,) = (item for item in result.warnings if item.code == "kept_reveals_quasi_identifier")
@@ -170,7 +170,7 @@ def test_other_values_are_refused() -> None:
         plain = spec_of("main").to_dict()
         plain["tables"]["r_stays"]["keep"], plain["tables"]["r_stays"]["shift"] = [], ["number"]
         with pytest.raises(SpecError, match="'number' is INTEGER, and only dates and timestamps are moved"):
-            kanon_sql.plan_tables(subject.connect(), RelationalSpec.from_dict(plain))
+            kanon_sql.plan(subject.connect(), RelationalSpec.from_dict(plain))
         plain["tables"]["r_stays"]["keep"] = ["number"]
         with pytest.raises(SpecError, match="the column is also kept; give each column one role"):
             RelationalSpec.from_dict(plain)
@@ -182,4 +182,4 @@ def test_engines_on_which_that_was_not_tried_refuse(monkeypatch: pytest.MonkeyPa
         engine = subject.connect()
         monkeypatch.setattr(type(engine.dialect), "moved", {})
         with pytest.raises(UnsupportedError, match="shift: moving dates was not tried on duckdb"):
-            kanon_sql.anonymize_tables(engine, spec_of("main"))
+            kanon_sql.anonymize(engine, spec_of("main"))

@@ -45,10 +45,10 @@ release: {schema: released}
 def test_the_page_has_each_table_below_its_own(database: str) -> None:
     spec = RelationalSpec.parse(SPEC)
     with kanon_sql.connect(database) as engine:
-        result = kanon_sql.anonymize_tables(engine, spec)
+        result = kanon_sql.anonymize(engine, spec)
         assert result.passed, result.message
-        pages = [relational_report(result), relational_report(kanon_sql.check_tables(engine, spec))]
-        pages.append(audit_report(kanon_sql.audit_tables(engine, spec)))
+        pages = [relational_report(result), relational_report(kanon_sql.check(engine, spec))]
+        pages.append(audit_report(kanon_sql.audit(engine, spec)))
     released, checked, audited = pages
     at = {name: int(x) for x, name in re.findall(r'<text class="strong" x="(\d+)"[^>]*>(\w+)</text>', released)}
     assert at == {"person": 0, "stays": 18, "drugs": 36}
@@ -66,7 +66,7 @@ def test_the_command_writes_it(database: str, verb: str) -> None:
     folder = database.removesuffix("c.duckdb")
     if verb == "audit":
         with kanon_sql.connect(database) as engine:
-            kanon_sql.anonymize_tables(engine, RelationalSpec.parse(SPEC))
+            kanon_sql.anonymize(engine, RelationalSpec.parse(SPEC))
     run = CliRunner().invoke(app, [verb, f"{folder}t.yml", "-d", database, "-o", f"{folder}page.html"])
     assert run.exit_code == 0, run.output
     with open(f"{folder}page.html", encoding="utf-8") as page:

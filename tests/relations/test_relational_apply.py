@@ -11,12 +11,11 @@ import duckdb
 import pytest
 from typer.testing import CliRunner
 
+import kanon_sql
 from kanon_sql import RelationalSpec
 from kanon_sql.cli import app
 from kanon_sql.errors import SpecError
 from kanon_sql.testing import Subject
-from kanon_sql.verbs.relational import anonymize_tables
-from kanon_sql.verbs.relational_apply import apply_tables
 from tests.conftest import Database
 from tests.oracles.relations import fewest_sharing
 from tests.servers import subject_of
@@ -82,7 +81,7 @@ def subject() -> Iterator[Subject]:
     with subject_of("duckdb") as made:
         april_and_may(made)
         with made.connect() as engine:
-            assert anonymize_tables(engine, spec_of("april", suppression={"max_persons": 0})).passed
+            assert kanon_sql.anonymize(engine, spec_of("april", suppression={"max_persons": 0})).passed
         yield made
 
 
@@ -91,11 +90,11 @@ def test_new_rows_get_the_levels_of_the_earlier_release(name: str) -> None:
     with subject_of(name) as subject:
         april_and_may(subject)
         with subject.connect() as engine:
-            april = anonymize_tables(engine, spec_of("april", suppression={"max_persons": 0}))
+            april = kanon_sql.anonymize(engine, spec_of("april", suppression={"max_persons": 0}))
             assert april.passed, april.message
             assert april.node is not None
             assert april.node["r_stays"] == {"ward": 1}
-            result = apply_tables(engine, spec_of("may"), "april.r_people")
+            result = kanon_sql.apply(engine, spec_of("may"), "april.r_people")
         assert result.passed, result.message
         assert (result.verb, result.node) == ("apply", april.node)
         persons = subject.fetch("SELECT id, age FROM may.r_people")
@@ -114,7 +113,7 @@ def test_new_rows_get_the_levels_of_the_earlier_release(name: str) -> None:
 
 def test_nothing_is_published_where_too_many_would_be_left_out(subject: Any) -> None:
     with subject.connect() as engine:
-        result = apply_tables(engine, spec_of("may", suppression={"max_persons": 0}), "april.r_people")
+        result = kanon_sql.apply(engine, spec_of("may", suppression={"max_persons": 0}), "april.r_people")
     assert not result.passed
     assert "at the levels of april.r_people more than the limit of 0 persons" in result.message
     assert subject.fetch(
@@ -133,17 +132,17 @@ def test_persons_of_both_releases_stop_it_where_keys_say_so(monkeypatch: pytest.
             april, may, june = (
                 spec_of(month, release={"schema": month, "keys": keys}) for month in ("april", "may", "june")
             )
-            assert anonymize_tables(engine, april).passed
-            result = apply_tables(engine, may, "april.r_people")
+            assert kanon_sql.anonymize(engine, april).passed
+            result = kanon_sql.apply(engine, may, "april.r_people")
             assert not result.passed
             assert "1 persons are in april.r_people too" in result.message
             assert subject.fetch(
                 "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
             ) == [(0,)]
-            result = apply_tables(engine, june, "april.r_people")
+            result = kanon_sql.apply(engine, june, "april.r_people")
             assert result.passed, result.message
             assert any("no key of a person is in both" in note for note in result.notes)
-            result = apply_tables(engine, spec_of("may"), "april.r_people")  # with random keys
+            result = kanon_sql.apply(engine, spec_of("may"), "april.r_people")  # with random keys
             assert any("is not known" in note for note in result.notes)
 
 
@@ -164,10 +163,10 @@ def test_what_is_refused(subject: Any) -> None:
             ),
         ):
             with pytest.raises(SpecError, match=why):
-                apply_tables(engine, spec, name)
-        assert anonymize_tables(engine, spec_of("april", recoding="local", suppression={"max_rows": 1.0})).passed
+                kanon_sql.apply(engine, spec, name)
+        assert kanon_sql.anonymize(engine, spec_of("april", recoding="local", suppression={"max_rows": 1.0})).passed
         with pytest.raises(SpecError, match="classes are not kept"):
-            apply_tables(engine, may, "april.r_people")
+            kanon_sql.apply(engine, may, "april.r_people")
     assert subject.fetch(
         "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
     ) == [(0,)]

@@ -15,7 +15,6 @@ from kanon_sql.cli import app
 from kanon_sql.errors import SpecError
 from kanon_sql.report.json import relational_comparison_schema
 from kanon_sql.testing import Subject
-from kanon_sql.verbs.relational_comparison import compare_tables
 from tests.servers import subject_of
 
 SPEC = """
@@ -39,19 +38,19 @@ def test_each_k_is_planned_as_if_it_stood_in_the_spec() -> None:
     with subject_of("duckdb") as subject:
         baskets(subject)
         engine, spec = subject.connect(), RelationalSpec.parse(SPEC)
-        found = compare_tables(engine, {"a": spec}, [2, 3, 4])
+        found = kanon_sql.compare(engine, {"a": spec}, [2, 3, 4])
         assert [(run.k, run.result.passed) for run in found.runs] == [(2, True), (3, True), (4, False)]
         assert [run.result.tables["items"]["released"] for run in found.runs[:2]] == [5, 3]
         for run in found.runs:
             own = RelationalSpec.parse(SPEC.replace("k: 2", f"k: {run.k}"))
-            assert kanon_sql.plan_tables(engine, own).tables == run.result.tables
+            assert kanon_sql.plan(engine, own).tables == run.result.tables
         assert not found.passed
         assert found.message == "2 of 3 could be released"
         assert "a, k = 3" in str(found)
         Draft202012Validator(relational_comparison_schema()).validate(json.loads(json.dumps(found.to_dict())))
         for wrong in ([0, 5], [-1], [5, 5]):
             with pytest.raises(SpecError, match="different whole numbers of at least 1 for k"):
-                compare_tables(engine, {"a": spec}, wrong)
+                kanon_sql.compare(engine, {"a": spec}, wrong)
 
 
 def test_the_command(tmp_path: Path) -> None:

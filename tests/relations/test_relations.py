@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
-
 import pytest
 
 import kanon_sql
@@ -13,7 +10,7 @@ from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.relations import local
 from kanon_sql.testing import Subject
-from tests.oracles.relations import World, fewest_sharing, least_loss, loss, random_world, staying
+from tests.oracles.relations import World, fewest_sharing, least_loss, linked, loss, random_world, staying
 from tests.servers import subject_of
 from tests.support.relations import ENGINES, asked_of, basket_spec, baskets, make, place, released, spec_of
 
@@ -24,7 +21,7 @@ def assert_best_node(engine: Engine, world: World, seed: int) -> None:
     persons = len(world.tables["person"].rows)
     most = persons // 4
     spec = spec_of(world, "full_domain", k, m, suppression={"max_persons": (most + 0.5) / persons})
-    result = kanon_sql.plan_tables(engine, spec)
+    result = kanon_sql.plan(engine, spec)
     best = least_loss(world, k, m, most)
     assert result.passed == (best is not None and most < persons), seed
     if best is None:
@@ -57,7 +54,7 @@ def test_nodes_are_asked_in_batches(subject: Subject, m: int) -> None:
     world = random_world(6)
     make(subject, world)
     spec = spec_of(world, "full_domain", 2, m, suppression={"max_persons": 0.3})
-    result = kanon_sql.plan_tables(subject.connect(), spec)
+    result = kanon_sql.plan(subject.connect(), spec)
     assert result.nodes_asked == (124 if m == 1 else None)
     assert result.cost.statements <= (370 if m == 1 else 480)
 
@@ -75,7 +72,7 @@ def assert_local(
         suppression={"max_persons": 0.3, "max_rows": 1.0},
         release={"schema": schema.rstrip(".")},
     )
-    result = kanon_sql.anonymize_tables(engine, spec)
+    result = kanon_sql.anonymize(engine, spec)
     if not result.passed:
         return False
     persons, others = released(subject, world, schema)
@@ -84,7 +81,7 @@ def assert_local(
     assert fewest is not None
     assert fewest >= k, seed
     assert result.requirements[0]["fewest"] == fewest, seed
-    assert kanon_sql.check_tables(engine, spec).passed, seed
+    assert kanon_sql.check(engine, spec).passed, seed
     return True
 
 
@@ -115,7 +112,7 @@ def test_a_class_has_the_lowest_levels_whose_pairs_are_shared(subject: Subject) 
             "recoding": "local",
         }
     )
-    result = kanon_sql.plan_tables(subject.connect(), spec)
+    result = kanon_sql.plan(subject.connect(), spec)
     assert result.passed
     assert result.tables["stays"]["columns"]["ward"]["levels"] == {"0": 8, "1": 8}
 
@@ -142,9 +139,9 @@ def test_few_rows_that_climb_are_kept_apart(subject: Subject, monkeypatch: pytes
     subject.execute("CREATE SCHEMA released")
     engine = subject.connect()
     spec = spec_of(world, "local", 2, 1, suppression={"max_persons": 0.3, "max_rows": 1.0})
-    plain = kanon_sql.plan_tables(engine, spec)
+    plain = kanon_sql.plan(engine, spec)
     monkeypatch.setattr(local, "FEW", 0)
-    apart = kanon_sql.plan_tables(engine, spec)
+    apart = kanon_sql.plan(engine, spec)
     assert apart.tables == plain.tables
     assert apart.cost.statements > plain.cost.statements
     assert assert_local(subject, engine, world, seed, "released.", 1)
@@ -170,24 +167,6 @@ def test_many_worlds(subject: Subject, start: int) -> None:
             if seed % 5 == 0:
                 assert_local(subject, engine, world, seed, "released.", 2 + seed % 2)
     engine.close()
-
-
-def linked(subject: Subject, world: World, schema: str) -> Counter[Any]:
-    """The released tables without their keys: each person's labels, with those of the rows below, as they join."""
-    persons, others = released(subject, world, schema)
-    rows = {"person": persons, **{name: rows for name, (_, rows) in others.items()}}
-    above = {name: parent for name, (parent, _) in others.items()}
-
-    def tree(name: str, row: Any) -> Any:
-        labels = row[1:] if name == "person" else row[2:]
-        below = [
-            (child, Counter(tree(child, item) for item in rows[child] if item[1] == row[0]))
-            for child, parent in above.items()
-            if parent == name
-        ]
-        return tuple(labels), frozenset((child, frozenset(found.items())) for child, found in below)
-
-    return Counter(tree("person", row) for row in persons)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +196,7 @@ def test_every_engine_releases_the_same(name: str, start: int, count: int) -> No
                 for at, where in ((engine, subject), (reference, other)):
                     limits = {"max_persons": 0.3, "max_rows": 1.0}
                     spec = spec_of(world, "local", 2 + seed % 2, m, suppression=limits, release=place(where))
-                    result = kanon_sql.anonymize_tables(at, spec)
+                    result = kanon_sql.anonymize(at, spec)
                     rows = None
                     if result.passed:
                         schema = "".join(f"{part}." for part in place(where)["schema"])
@@ -225,8 +204,8 @@ def test_every_engine_releases_the_same(name: str, start: int, count: int) -> No
                         fewest = fewest_sharing(persons, others, m)
                         assert fewest is not None
                         assert fewest >= spec.k, seed
-                        assert kanon_sql.check_tables(at, spec).passed, seed
-                        rows = linked(where, world, schema)
+                        assert kanon_sql.check(at, spec).passed, seed
+                        rows = linked(persons, others)
                     counts = {
                         table: {key: value for key, value in item.items() if key != "published"}
                         for table, item in result.tables.items()
@@ -250,7 +229,7 @@ def test_each_table_is_read_once(name: str, recoding: str, m: int) -> None:
         engine = subject.connect()
         limits = {"max_persons": 0.9, **({"max_rows": 0.9} if recoding == "local" else {})}
         spec = spec_of(world, recoding, 2, m, suppression=limits, release=place(subject))
-        result = kanon_sql.anonymize_tables(engine, spec)
+        result = kanon_sql.anonymize(engine, spec)
         assert result.passed, result.message
         assert result.cost.source_scans == len(world.tables) * (2 if name == "sqlite" else 1)
         engine.close()
@@ -265,11 +244,11 @@ def test_persons_with_rare_pairs_are_left_out(name: str) -> None:
     with subject_of(name) as subject:
         baskets(subject, [(1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "c"), (4, "b"), (4, "c"), (5, "a")], 5)
         engine = subject.connect()
-        result = kanon_sql.plan_tables(engine, basket_spec(2, 2, suppression={"max_persons": 0.4}))
+        result = kanon_sql.plan(engine, basket_spec(2, 2, suppression={"max_persons": 0.4}))
         assert result.passed
         assert result.left_out == 2
         assert result.tables["items"]["released"] == 5
-        strict = kanon_sql.plan_tables(engine, basket_spec(2, 2, suppression={"max_persons": 0.2}))
+        strict = kanon_sql.plan(engine, basket_spec(2, 2, suppression={"max_persons": 0.2}))
         assert not strict.passed
         engine.close()
 
@@ -278,10 +257,10 @@ def test_the_second_of_a_kind_is_an_item_of_its_own(subject: Subject) -> None:
     """Who has two visits in March is found by the second one, which is left out."""
     baskets(subject, [(1, "March"), (1, "March"), (2, "March")], 2)
     engine = subject.connect()
-    strict = kanon_sql.plan_tables(engine, basket_spec(2, 1))
+    strict = kanon_sql.plan(engine, basket_spec(2, 1))
     assert not strict.passed
     assert "1 of 3 rows" in strict.message
-    result = kanon_sql.plan_tables(engine, basket_spec(2, 1, suppression={"max_rows": 0.34}))
+    result = kanon_sql.plan(engine, basket_spec(2, 1, suppression={"max_rows": 0.34}))
     assert result.passed
     assert result.tables["items"]["released"] == 2
 
@@ -306,7 +285,7 @@ def test_tables_that_are_anonymous_alone_are_not_together(subject: Subject, sex:
             "recoding": "full_domain",
         }
     )
-    assert kanon_sql.plan_tables(subject.connect(), spec).left_out == left_out
+    assert kanon_sql.plan(subject.connect(), spec).left_out == left_out
 
 
 @pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
@@ -324,7 +303,7 @@ def test_a_column_may_hold_the_items(name: str) -> None:
                 "suppression": {"max_persons": 0.4},
             }
         )
-        result = kanon_sql.plan_tables(subject.connect(), spec)
+        result = kanon_sql.plan(subject.connect(), spec)
         assert result.passed
         assert result.left_out == 2
         assert (result.tables["baskets"]["rows"], result.tables["baskets"]["released"]) == (9, 5)
@@ -341,7 +320,7 @@ def test_a_list_is_no_text_of_items(subject: Subject) -> None:
         }
     )
     with pytest.raises(SpecError, match="items are split from text"):
-        kanon_sql.plan_tables(subject.connect(), spec)
+        kanon_sql.plan(subject.connect(), spec)
 
 
 def test_items_are_released_as_a_table(subject: Subject) -> None:
@@ -357,13 +336,13 @@ def test_items_are_released_as_a_table(subject: Subject) -> None:
             "release": {"schema": "released"},
         }
     )
-    result = kanon_sql.anonymize_tables(subject.connect(), spec)
+    result = kanon_sql.anonymize(subject.connect(), spec)
     assert result.passed, result.message
     assert sorted(row[0] for row in subject.fetch("SELECT id FROM released.buyers")) == [1, 2, 3]
     found = subject.fetch("SELECT id, basket FROM released.baskets")
     # a2 climbs to a*, which nobody else has; then it goes, or to *, with which it is alone as well.
     assert sorted(label for _, label in found) == ["a1", "a1", "b1", "b1"]
-    assert kanon_sql.check_tables(subject.connect(), spec).passed
+    assert kanon_sql.check(subject.connect(), spec).passed
 
 
 def test_a_table_that_has_the_key_of_its_parent(subject: Subject) -> None:
@@ -384,10 +363,10 @@ def test_a_table_that_has_the_key_of_its_parent(subject: Subject) -> None:
             "release": {"schema": "released"},
         }
     )
-    assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+    assert kanon_sql.anonymize(subject.connect(), spec).passed
     joined = subject.fetch(
         "SELECT COUNT(*) FROM released.people p JOIN released.files f ON p.id = f.id "
         "JOIN released.notes n ON f.id = n.file"
     )
     assert joined == [(6,)]
-    assert kanon_sql.check_tables(subject.connect(), spec).passed
+    assert kanon_sql.check(subject.connect(), spec).passed

@@ -45,7 +45,7 @@ def test_keys_are_new_and_join(name: str) -> None:
         )
         engine = subject.connect()
         for _ in range(2):  # the second run replaces what the first one published
-            result = kanon_sql.anonymize_tables(engine, spec)
+            result = kanon_sql.anonymize(engine, spec)
             assert result.passed, result.message
             people = subject.fetch(f"SELECT pid, age FROM {schema}.r_people")
             visits = subject.fetch(f"SELECT vid, pid, ward, cost FROM {schema}.r_visits")
@@ -82,7 +82,7 @@ def test_keys_that_do_not_hold_are_refused(subject: Subject, table: str, rows: l
     )
     spec.tables["visits"].quasi_identifiers.clear()
     with pytest.raises(SpecError) as error:
-        kanon_sql.plan_tables(subject.connect(), spec)
+        kanon_sql.plan(subject.connect(), spec)
     assert message in str(error.value)
 
 
@@ -157,7 +157,7 @@ def test_texts_that_differ_are_not_counted_together(name: str, other: str) -> No
         engine = subject.connect()
         full = engine.full_name(("buyers",))
         assert full is not None
-        found = kanon_sql.check_tables(engine, basket_spec(2, 1, **released_where_it_is(full)))
+        found = kanon_sql.check(engine, basket_spec(2, 1, **released_where_it_is(full)))
         assert not found.passed
         assert found.requirements[0]["fewest"] == 1
 
@@ -183,7 +183,7 @@ def test_numbers_that_look_different_are_different_labels() -> None:
     connection.execute("CREATE SCHEMA r")
     connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES (1), (2)) AS t(id)")
     connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 0e0), (2, -0e0)) AS t(buyer, item)")
-    found = kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+    found = kanon_sql.check(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
     assert not found.passed
     assert found.requirements[0]["fewest"] == 1
 
@@ -193,7 +193,7 @@ def test_columns_that_the_spec_does_not_name_are_said() -> None:
     connection.execute("CREATE SCHEMA r")
     connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES (1, 'Ann'), (2, 'Bob')) AS t(id, name)")
     connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (2, 'a')) AS t(buyer, item)")
-    found = kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+    found = kanon_sql.check(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
     assert found.passed
     assert any("not counted" in note and "r.buyers.name" in note for note in found.notes)
 
@@ -210,7 +210,7 @@ def test_tables_are_published_at_once_or_refused(name: str) -> None:
     with subject_of(name) as subject:
         baskets(subject, [(1, "a"), (2, "a")], 2)
         with pytest.raises(UnsupportedError, match="cannot publish several tables at once"):
-            kanon_sql.anonymize_tables(subject.connect(), basket_spec(2, 1, release={"schema": "x"}))
+            kanon_sql.anonymize(subject.connect(), basket_spec(2, 1, release={"schema": "x"}))
 
 
 def test_nothing_is_published_where_a_table_is_in_the_way(subject: Subject) -> None:
@@ -218,7 +218,7 @@ def test_nothing_is_published_where_a_table_is_in_the_way(subject: Subject) -> N
     subject.execute("CREATE SCHEMA released")
     subject.execute("CREATE TABLE released.items AS SELECT 1 AS one")
     with pytest.raises(SpecError, match="did not publish"):
-        kanon_sql.anonymize_tables(subject.connect(), basket_spec(2, 1, release={"schema": "released"}))
+        kanon_sql.anonymize(subject.connect(), basket_spec(2, 1, release={"schema": "released"}))
     assert subject.fetch("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'buyers'") == [(1,)]
 
 
@@ -243,7 +243,7 @@ def test_a_failure_while_publishing_leaves_all_old_tables(name: str, monkeypatch
                 "release": where,
             }
         )
-        assert kanon_sql.anonymize_tables(subject.connect(), spec).passed
+        assert kanon_sql.anonymize(subject.connect(), spec).passed
         subject.execute("INSERT INTO buyers VALUES (3), (4)")
         subject.execute("INSERT INTO items VALUES (3, 'a'), (4, 'a')")
 
@@ -257,7 +257,7 @@ def test_a_failure_while_publishing_leaves_all_old_tables(name: str, monkeypatch
             engine = subject.connect()
             monkeypatch.setattr(type(engine), "execute", cut_at(failing, type(engine).execute))
             with contextlib.suppress(KeyboardInterrupt):
-                kanon_sql.anonymize_tables(engine, spec)
+                kanon_sql.anonymize(engine, spec)
             monkeypatch.undo()
             engine.close()
             assert counts() in ((2, 2), (4, 4)), failing
@@ -286,7 +286,7 @@ def test_check_finds_what_others_released(subject: Subject) -> None:
     connection.execute("CREATE SCHEMA r")
     connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES (1), (2), (3)) AS t(id)")
     connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b')) AS t(buyer, item)")
-    found = kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+    found = kanon_sql.check(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
     assert not found.passed
     assert found.requirements[0]["fewest"] == 1
     assert found.requirements[0]["rare"] == 1
@@ -299,7 +299,7 @@ def test_check_refuses_references_that_equal_several_keys(subject: Subject) -> N
     connection.execute("CREATE TABLE r.buyers AS SELECT * FROM (VALUES ('1'), ('01'), ('2')) AS t(id)")
     connection.execute("CREATE TABLE r.items AS SELECT * FROM (VALUES (1, 'a'), (9, 'b')) AS t(buyer, item)")
     with pytest.raises(SpecError, match="'buyer' is INTEGER, and 'id' of person, which it refers to, is VARCHAR"):
-        kanon_sql.check_tables(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
+        kanon_sql.check(kanon_sql.connect(connection), basket_spec(2, 1, release={"schema": "r"}))
 
 
 def test_check_refuses_lists_of_sensitive_values(subject: Subject) -> None:
@@ -313,7 +313,7 @@ def test_check_refuses_lists_of_sensitive_values(subject: Subject) -> None:
     plain["person"]["sensitive"] = ["ill"]
     plain["privacy"].append({"coherence": {"h": 0.5}})
     with pytest.raises(UnsupportedError, match="ill: a value of type"):
-        kanon_sql.check_tables(kanon_sql.connect(connection), RelationalSpec.from_dict(plain))
+        kanon_sql.check(kanon_sql.connect(connection), RelationalSpec.from_dict(plain))
 
 
 def test_kept_columns_that_single_rows_out_are_named_and_may_stop_a_release(subject: Subject) -> None:
@@ -330,12 +330,12 @@ def test_kept_columns_that_single_rows_out_are_named_and_may_stop_a_release(subj
         "release": {"schema": "out"},
     }
     strict = RelationalSpec.from_dict({**given, "warnings": {"nearly_unique_kept": "error"}})
-    refused = kanon_sql.anonymize_tables(subject.connect(), strict)
+    refused = kanon_sql.anonymize(subject.connect(), strict)
     assert not refused.passed
     assert "nothing was published: nearly_unique_kept is an error" in refused.message
     assert subject.fetch("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'stays'") == [(1,)]
     spec = RelationalSpec.from_dict(given)
-    for verb in (kanon_sql.anonymize_tables, kanon_sql.check_tables):
+    for verb in (kanon_sql.anonymize, kanon_sql.check):
         result = verb(subject.connect(), spec)
         assert result.passed
         found = {(item.code, *item.columns) for item in result.warnings}
@@ -344,4 +344,4 @@ def test_kept_columns_that_single_rows_out_are_named_and_may_stop_a_release(subj
             ("nearly_unique_kept", "person.ssn"),
             ("nearly_unique_kept", "stays.text"),
         }
-    assert not kanon_sql.check_tables(subject.connect(), strict).passed
+    assert not kanon_sql.check(subject.connect(), strict).passed

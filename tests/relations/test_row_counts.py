@@ -54,7 +54,7 @@ def test_rows_of_a_person_beyond_the_most_are_left_out(name: str) -> None:
     """Of 0 + 1 + 2 + 3 + 4 + 5 visits stay 0 + 1 + 2 + 2 + 2 + 2; the notes below the others go with them."""
     with subject_of(name) as subject:
         schema, engine = patients(subject), subject.connect()
-        result = kanon_sql.anonymize_tables(engine, spec_of(schema, {"most_rows": 2}))
+        result = kanon_sql.anonymize(engine, spec_of(schema, {"most_rows": 2}))
         assert result.passed, result.message
         visits, notes = result.tables["r_visits"], result.tables["r_notes"]
         assert (visits["rows"], visits["released"], visits["sampled_out"]) == (15, 9, 6)
@@ -78,7 +78,7 @@ def test_who_is_left_out_is_drawn_anew() -> None:
         engine, drawn = subject.connect(), []
         for _ in range(2):
             subject.execute("SELECT SETSEED(0.5)")
-            assert kanon_sql.anonymize_tables(engine, spec).passed
+            assert kanon_sql.anonymize(engine, spec).passed
             drawn.append(sorted(row[0] for row in subject.fetch("SELECT old FROM released.r_visits")))
         assert len(drawn[0]) == len(drawn[1]) == 0 + 1 + 2 + 3 + 4 + 20
         assert drawn[0] != drawn[1]
@@ -114,7 +114,7 @@ def test_known_numbers_of_rows_are_shared(recoding: str, start: int) -> None:
             for name in known:
                 plain["tables"][name]["row_count"] = "known"
             spec = RelationalSpec.from_dict(plain)
-            result = kanon_sql.anonymize_tables(engine, spec)
+            result = kanon_sql.anonymize(engine, spec)
             if not result.passed:
                 continue
             passed += 1
@@ -123,7 +123,7 @@ def test_known_numbers_of_rows_are_shared(recoding: str, start: int) -> None:
             assert min(classes.values()) >= 2, seed
             assert result.classes == len(classes), seed
             assert result.fewest == min(classes.values()), seed
-            assert kanon_sql.check_tables(engine, spec).passed
+            assert kanon_sql.check(engine, spec).passed
             climbed += any(table["released"] < table["rows"] for table in result.tables.values())
         assert passed > 3
         assert climbed
@@ -133,11 +133,11 @@ def test_known_numbers_of_rows_are_shared(recoding: str, start: int) -> None:
 def test_a_number_of_rows_that_one_person_has_is_found_by_check() -> None:
     with subject_of("duckdb") as subject:
         patients(subject)
-        assert kanon_sql.anonymize_tables(subject.connect(), spec_of("released", {"most_rows": 2})).passed
+        assert kanon_sql.anonymize(subject.connect(), spec_of("released", {"most_rows": 2})).passed
         wanted: dict[str, Any] = {"privacy": [{"km_anonymity": {"k": 2, "m": 0}}]}
-        assert kanon_sql.check_tables(subject.connect(), spec_of("released", {}, **wanted)).passed
+        assert kanon_sql.check(subject.connect(), spec_of("released", {}, **wanted)).passed
         known = spec_of("released", {"row_count": "known"}, **wanted)
-        found = kanon_sql.check_tables(subject.connect(), known)
+        found = kanon_sql.check(subject.connect(), known)
         assert not found.passed  # one person without visits, one with one, four with two
         assert (found.requirements[0]["fewest"], found.requirements[0]["rare"]) == (1, 2)
         assert any("how many rows of r_notes each person" in note for note in found.notes)
@@ -148,17 +148,17 @@ def test_check_finds_persons_with_more_rows_than_the_most(name: str) -> None:
     """Three of the persons have more than two visits, two more than three; with two of each, four of their notes."""
     with subject_of(name) as subject:
         schema, engine = patients(subject), subject.connect()
-        assert kanon_sql.anonymize_tables(engine, spec_of(schema, {})).passed
+        assert kanon_sql.anonymize(engine, spec_of(schema, {})).passed
         for visits, notes, persons in [
             ({"most_rows": 2}, {}, "r_visits: 3 persons have more rows than most_rows: 2"),
             ({"most_rows": 4}, {}, "r_visits: 1 person has more rows than most_rows: 4"),
             ({"most_rows": 5}, {"most_rows": 6}, "r_notes: 2 persons have more rows than most_rows: 6"),
         ]:
-            found = kanon_sql.check_tables(engine, spec_of(schema, visits, notes))
+            found = kanon_sql.check(engine, spec_of(schema, visits, notes))
             assert not found.passed
             assert found.message == persons
             assert all(item["holds"] for item in found.requirements)
-        assert kanon_sql.check_tables(engine, spec_of(schema, {"most_rows": 5}, {"most_rows": 10})).passed
+        assert kanon_sql.check(engine, spec_of(schema, {"most_rows": 5}, {"most_rows": 10})).passed
         engine.close()
 
 
@@ -191,7 +191,7 @@ def test_who_loses_a_row_is_left_out_where_their_number_is_known(most: float, le
                 "release": {"schema": "released"},
             }
         )
-        result = kanon_sql.anonymize_tables(subject.connect(), spec)
+        result = kanon_sql.anonymize(subject.connect(), spec)
         assert result.passed == (left_out is not None)
         if left_out is not None:
             assert result.left_out == left_out

@@ -16,7 +16,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, fewest_sharing, fewest_values, largest_share, random_world
 from tests.servers import subject_of
-from tests.support.relations import ENGINES
+from tests.support.relations import ENGINES, place
 
 
 def make(subject: Subject, world: World, seed: int) -> None:
@@ -72,15 +72,17 @@ def assert_coherent(subject: Subject, engine: Engine, seed: int, recoding: str) 
     make(subject, world, seed)
     m, h, privacy = asked_of(seed, recoding)
     limits = {"max_persons": 0.6, **({"max_rows": 1.0} if recoding == "local" else {})}
-    spec = spec_of(world, recoding, privacy, suppression=limits, release={"schema": "released"})
-    result = kanon_sql.anonymize_tables(engine, spec)
+    spec = spec_of(world, recoding, privacy, suppression=limits, release=place(subject))
+    result = kanon_sql.anonymize(engine, spec)
     if not result.passed:
         return False
 
     def rows(name: str) -> list[Any]:
         keys = ["id"] if name == "person" else ["id", "above"]
-        return subject.fetch(f"SELECT {', '.join([*keys, *world.tables[name].columns, 'secret'])} FROM released.{name}")
+        return subject.fetch(f"SELECT {', '.join([*keys, *world.tables[name].columns, 'secret'])} FROM {schema}{name}")
 
+    assert spec.release is not None
+    schema = "".join(f"{part}." for part in spec.release.schema_)
     persons = rows("person")
     others = {name: (str(table.above), rows(name)) for name, table in world.tables.items() if table.above is not None}
     assert len(persons) == result.persons - result.left_out
@@ -91,7 +93,7 @@ def assert_coherent(subject: Subject, engine: Engine, seed: int, recoding: str) 
         assert fewest_values(persons) == result.requirements[2]["reached"]["l"] >= 2, seed
     bare = {name: (above, [row[:-1] for row in found]) for name, (above, found) in others.items()}
     assert fewest_sharing([row[:-1] for row in persons], bare, m) == result.requirements[0]["fewest"], seed
-    assert kanon_sql.check_tables(engine, spec).passed, seed
+    assert kanon_sql.check(engine, spec).passed, seed
     return True
 
 
@@ -142,7 +144,7 @@ def test_every_engine_leaves_out_the_same(name: str) -> None:
             for recoding in ("full_domain", "local"):
                 limits = {"max_persons": 0.6, **({"max_rows": 1.0} if recoding == "local" else {})}
                 spec = spec_of(world, recoding, asked_of(seed, recoding)[2], suppression=limits)
-                here, there = kanon_sql.plan_tables(engine, spec), kanon_sql.plan_tables(reference, spec)
+                here, there = kanon_sql.plan(engine, spec), kanon_sql.plan(reference, spec)
                 assert (here.verdict, here.left_out, here.node, here.tables) == (
                     there.verdict,
                     there.left_out,
@@ -191,7 +193,7 @@ def clinic_spec(h: float, m: int = 1, **more: Any) -> RelationalSpec:
 def test_shares_are_counted_among_those_who_share(h: float, m: int, times: int) -> None:
     """Diagnosis a is that of 3 in 5 persons, and of 3 in 4 in ward x; the one person in ward y has a value for sure."""
     connection = clinic("aaabc", "r")
-    found = kanon_sql.check_tables(kanon_sql.connect(connection), clinic_spec(h, m, release={"schema": "r"}))
+    found = kanon_sql.check(kanon_sql.connect(connection), clinic_spec(h, m, release={"schema": "r"}))
     assert found.requirements[1]["rare"] == times
     assert found.passed == (times == 0)
     assert found.requirements[1]["reached"] == {"h": 1.0 if m else 0.6}
@@ -210,7 +212,7 @@ def test_as_few_persons_as_have_to_go_are_left_out() -> None:
         "suppression": {"max_persons": 0.5},
     }
     for recoding in ("local", "full_domain"):
-        found = kanon_sql.plan_tables(
+        found = kanon_sql.plan(
             kanon_sql.connect(connection), RelationalSpec.from_dict({**written, "recoding": recoding})
         )
         assert (found.passed, found.left_out) == (True, 5)
@@ -228,7 +230,7 @@ def test_rows_climb_until_their_persons_are_mixed() -> None:
     written = clinic_spec(0.5).to_dict()
     written["tables"]["stays"]["quasi_identifiers"] = {"ward": {"prefix": [1]}}
     for recoding in ("local", "full_domain"):
-        found = kanon_sql.plan_tables(
+        found = kanon_sql.plan(
             kanon_sql.connect(connection), RelationalSpec.from_dict({**written, "recoding": recoding})
         )
         assert found.passed
@@ -285,4 +287,4 @@ def test_check_refuses_to_compare_classes_with_values_of_another_kind() -> None:
         }
     )
     with pytest.raises(SpecError, match="'ill' is VARCHAR in the table and INTEGER in the source"):
-        kanon_sql.check_tables(kanon_sql.connect(connection), spec)
+        kanon_sql.check(kanon_sql.connect(connection), spec)

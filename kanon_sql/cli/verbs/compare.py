@@ -156,11 +156,11 @@ def _refuse_for_several(
 
 def _compare_several(run: Session, specs: "dict[str, RelationalSpec]", ks: list[int]) -> None:
     """Compare specs of several tables."""
-    from kanon_sql.verbs.relational_comparison import compare_tables
+    from kanon_sql.verbs.relational_comparison import compare as run_compare
 
     need_database(run.database)
     engine = run.connect(read_only=True)
-    found = compare_tables(engine, specs, ks, timeout=run.timeout, report=run.report)
+    found = run_compare(engine, specs, ks, timeout=run.timeout, report=run.report)
     run.close()
     print_output(run, found)
     exit_with(found.passed)

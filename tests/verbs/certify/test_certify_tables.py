@@ -109,7 +109,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.execute("CREATE SCHEMA released")
         database = Database(connection)
         spec = made(database)
-        result = kanon_sql.anonymize_tables(database.engine, spec)
+        result = kanon_sql.anonymize(database.engine, spec)
         assert result.passed, result.message
         found = kanon_sql.certify(database.engine, spec, folder / "certificate")
         assert found.passed, found.problems
@@ -148,7 +148,7 @@ def test_its_figures_are_those_of_brute_force(name: str, recoding: str, m: int, 
         limits = {"max_persons": 0.5, **({"max_rows": 0.2} if recoding == "local" else {})}
         spec = made(subject, schema, recoding=recoding, privacy=privacy, suppression=limits)
         with subject.connect() as engine:
-            result = kanon_sql.anonymize_tables(engine, spec)
+            result = kanon_sql.anonymize(engine, spec)
             assert result.passed, result.message
             found = kanon_sql.certify(engine, spec, tmp_path)
         assert found.passed, found.problems
@@ -278,7 +278,7 @@ def test_whole_sets_are_named_as_not_certified(tmp_path: Path) -> None:
         person = {**SPEC["person"], "sensitive": [], "keep": ["illness"]}
         spec = made(subject, privacy=privacy, person=person)
         with subject.connect() as engine:
-            assert kanon_sql.anonymize_tables(engine, spec).passed
+            assert kanon_sql.anonymize(engine, spec).passed
             found = kanon_sql.certify(engine, spec, tmp_path)
         assert found.passed, found.problems
         assert "km_anonymity (k = 2, m = all)" in [item["what"] for item in found.not_certified]

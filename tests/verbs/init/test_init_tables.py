@@ -59,7 +59,7 @@ def test_a_draft_runs(name: str, declared: bool) -> None:
             "drugs": ("visits", ("of_visit" if declared else "visit_id",)),
         }
         assert "ssn" not in spec.person.quasi_identifiers
-        result = kanon_sql.plan_tables(engine, spec)
+        result = kanon_sql.plan(engine, spec)
         assert result.passed, result.message
         engine.close()
 
