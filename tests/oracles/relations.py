@@ -10,7 +10,17 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-__all__ = ["World", "fewest_sharing", "fewest_values", "largest_share", "least_loss", "random_world", "staying"]
+__all__ = [
+    "World",
+    "fewest_sharing",
+    "fewest_values",
+    "largest_share",
+    "least_loss",
+    "linked",
+    "linked_at",
+    "random_world",
+    "staying",
+]
 
 Row = tuple[Any, ...]
 
@@ -185,6 +195,38 @@ def fewest_sharing(persons: Sequence[Row], tables: Mapping[str, tuple[str, Seque
     if m == "all":
         shared = Counter((vector, subsets(items[person], m)[0]) for person, vector in classes.items())
     return min(shared.values(), default=None)
+
+
+def linked(persons: Sequence[Row], tables: Mapping[str, tuple[str, Sequence[Row]]]) -> Counter[Any]:
+    """Released tables without their keys: each person's labels, with those of the rows below, as they join.
+
+    Args:
+        persons: key, then labels.
+        tables: name -> parent and rows of key, parent's key, then labels; each after its parent.
+    """
+    below: dict[tuple[str, Any], Counter[Any]] = defaultdict(Counter)
+
+    def tree(name: str, key: Any, labels: Row) -> Any:
+        return tuple(labels), frozenset(below.pop((name, key), Counter[Any]()).items())
+
+    for name, (above, rows) in reversed(list(tables.items())):
+        for key, parent, *labels in rows:
+            below[above, parent][name, tree(name, key, tuple(labels))] += 1
+    return Counter(tree("person", key, tuple(labels)) for key, *labels in persons)
+
+
+def linked_at(world: World, node: Sequence[int], stay: set[Any]) -> Counter[Any]:
+    """What :func:`linked` is of a release of the persons who stay, with one level for each column."""
+    levels = dict(zip(world.columns, node, strict=True))
+    rows: dict[str, list[Row]] = {}
+    there: dict[str, set[Any]] = {"person": stay}
+    for table in world.tables.values():
+        own = [row for row in table.rows if (row[0] in stay if table.above is None else row[1] in there[table.above])]
+        there[table.name] = {row[0] for row in own}
+        at = [levels[table.name, column] for column in table.columns]
+        rows[table.name] = [(key, parent, *map(label, codes, at)) for key, parent, *codes in own]
+    persons = [(key, *labels) for key, _, *labels in rows.pop("person")]
+    return linked(persons, {name: (str(world.tables[name].above), found) for name, found in rows.items()})
 
 
 def largest_share(persons: Sequence[Row], tables: Mapping[str, tuple[str, Sequence[Row]]], m: int) -> Fraction:
