@@ -5,11 +5,14 @@ on the page is one that the command line prints. One thread owns the connection 
 frequency sets are kept while the page is open, so that moving a control reads no source. No user but who has the
 address that was printed gets a word of it (``guard``), nothing is written unless that was allowed, and no value of a
 small class is in an answer unless that was asked for.
+
+All that a page is, its spec, its steps and its candidates, is kept here (``visits``) and not in the browser: a reload
+shows it again, and a new tab can go on with it.
 """
 
 from __future__ import annotations
 
 from kanon_sql.explore.server import prepare, serve
-from kanon_sql.explore.visits import Settings
+from kanon_sql.explore.visits import MOST_CANDIDATES, Settings
 
-__all__ = ["Settings", "prepare", "serve"]
+__all__ = ["MOST_CANDIDATES", "Settings", "prepare", "serve"]

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from kanon_sql.errors import SpecError
 from kanon_sql.explore import questions, trees, views
-from kanon_sql.explore.controls import asked_for
+from kanon_sql.explore.controls import about, asked_for
 from kanon_sql.explore.requests import Asking, form_of, spec_of
 from kanon_sql.explore.visits import Visit
 
@@ -28,24 +28,6 @@ class Buttons(Asking):
         """What each k costs."""
         visit = self._visit(request)
         job = self._begin(visit, questions.curve(spec_of(visit)), lambda found: views.compared(found, "curve"))
-        return await self._soon(visit, job)
-
-    async def pin(self, request: Request) -> Response:
-        """Keep the spec of now as a candidate."""
-        visit, form = self._visit(request), await form_of(request)
-        letter = form.get("letter", "")
-        if letter not in ("A", "B"):
-            raise HTTPException(404)
-        visit.pinned[letter] = spec_of(visit)
-        return HTMLResponse(views.pinned(visit))
-
-    async def candidates(self, request: Request) -> Response:
-        """Both candidates side by side."""
-        visit = self._visit(request)
-        if len(visit.pinned) < 2:
-            raise SpecError("there are fewer than two candidates; keep one spec as A and another as B")
-        pinned = {f"candidate {letter}": visit.pinned[letter] for letter in sorted(visit.pinned)}
-        job = self._begin(visit, questions.candidates(pinned), lambda found: views.compared(found, "candidates"))
         return await self._soon(visit, job)
 
     async def risk(self, request: Request) -> Response:
@@ -89,7 +71,7 @@ class Buttons(Asking):
         """The labels that a hierarchy makes of values that a user typed."""
         visit, form = self._visit(request), await form_of(request)
         column = form.get("column", "")
-        name = _column(visit, column)
+        name = _column(visit, form)
         values = [item.strip() for item in form.get("values", "").split(",") if item.strip()][:MOST_TYPED]
         if not values and not self._settings.reveals:
             raise SpecError(
@@ -104,13 +86,13 @@ class Buttons(Asking):
     async def tree(self, request: Request) -> Response:
         """The tree of a column's hierarchy, as the spec has it, to be rebuilt by moving its labels."""
         visit = self._visit(request)
-        name = _column(visit, request.query_params.get("column", ""))
+        name = _column(visit, request.query_params)
         return HTMLResponse(views.tree(trees.tree_of_spec(spec_of(visit), name), self._settings))
 
     async def values(self, request: Request) -> Response:
         """The same with the values of the table, where these may be views."""
         visit, form = self._visit(request), await form_of(request)
-        name = _column(visit, form.get("column", ""))
+        name = _column(visit, form)
         if not self._settings.reveals:
             raise SpecError("values of the table are shown only with --allow-reveal; type the values of the tree")
         settings, spec = self._settings, spec_of(visit)
@@ -131,9 +113,19 @@ def _refuse_unseen(visit: Visit, form: Mapping[str, str]) -> None:
         )
 
 
-def _column(visit: Visit, given: str) -> str:
-    """A quasi-identifier by its position."""
-    names = list(spec_of(visit).quasi_identifiers)
+def _column(visit: Visit, form: Mapping[str, str]) -> str:
+    """A quasi-identifier by its name, or by its position in the form.
+
+    Raises:
+        SpecError: the roles were changed since, so that it is no quasi-identifier, or the position is another column's.
+    """
+    names, given = list(spec_of(visit).quasi_identifiers), form.get("column", "")
+    if "name" in form:
+        if form["name"] not in names:
+            raise SpecError(f"{form['name']}: it is no quasi-identifier now; only these have a hierarchy")
+        return form["name"]
+    if form.get("about", about(spec_of(visit))) != about(spec_of(visit)):
+        raise SpecError("the roles of columns were changed since the page showed them; load the page again")
     if not (given.isascii() and given.isdecimal()) or int(given) >= len(names):
         raise HTTPException(404)
     return names[int(given)]

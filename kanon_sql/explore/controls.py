@@ -25,8 +25,12 @@ __all__ = [
     "about",
     "asked_for",
     "column_controls",
+    "hierarchy_of",
     "limit_percent",
+    "limit_words",
     "privacy_controls",
+    "recoding_label",
+    "requirements_in_words",
     "rule_text",
     "saved",
 ]
@@ -96,6 +100,15 @@ def privacy_controls(spec: Spec) -> list[tuple[int, str, list[NumberControl]]]:
     return found
 
 
+def requirements_in_words(spec: Spec) -> list[str]:
+    """Each requirement with its thresholds."""
+    asked = []
+    for _, title, numbers in privacy_controls(spec):
+        values = ", ".join(f"{item.label} = {item.value:g}" for item in numbers)
+        asked.append(f"{title} {values}".strip())
+    return asked
+
+
 def column_controls(spec: Spec, level_names: Mapping[str, Sequence[str]] | None) -> list[ColumnControl]:
     """The quasi-identifiers, with the names of their levels where a search has told them."""
     return [
@@ -121,9 +134,16 @@ def limit_percent(spec: Spec) -> str:
     return f"{limit} rows" if key == "max_rows" else f"{100 * limit:.10g}"
 
 
+def limit_words(spec: Spec) -> str:
+    """MaxSup with its unit."""
+    return limit_percent(spec) + ("" if spec.suppression.limit[0] == "max_rows" else " %")
+
+
 def about(spec: Spec) -> str:
-    """Which requirements a form has fields of, and in which order; another spec may have others in their places."""
-    found = [(name, options.get("attribute")) for item in spec.to_dict()["privacy"] for name, options in item.items()]
+    """Which requirements and columns a form has fields of, and in which order; another spec may have others there."""
+    data = spec.to_dict()
+    requirements = [(name, options.get("attribute")) for item in data["privacy"] for name, options in item.items()]
+    found = [requirements, list(data["quasi_identifiers"])]
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]
 
 
@@ -132,8 +152,9 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
 
     Args:
         spec: the one that the form was made of.
-        form: field -> its value, as text. Fields of requirements count only if it is about those of this spec: a form
-            that was sent twice takes one away once.
+        form: field -> its value, as text. Fields of requirements and columns count only if it is about those of this
+            spec: a form that was sent twice takes one away once, and one from before a role was changed moves no other
+            column.
 
     Raises:
         SpecError: it is wrong, as the spec's own checks say.
@@ -157,14 +178,18 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
                 if key in options:
                     options[key] = _number(given)
         elif what in ("weight", "lowest", "highest", "rule"):
-            column: str | None = _at(list(data["quasi_identifiers"]), rest)
+            column: str | None = _at(list(data["quasi_identifiers"]), rest) if fits else None
             if column is not None:
                 _set_column(data["quasi_identifiers"], column, what, given)
+        elif what == "tree":
+            if rest not in data["quasi_identifiers"]:
+                raise SpecError(f"{rest}: it is no quasi-identifier now, so its tree has no use; change its role first")
+            _set_column(data["quasi_identifiers"], rest, "rule", given)
         elif what == "limit":
             data["suppression"] = {"style": spec.suppression.style, **_limit(given)}
         elif what in ("metric", "algorithm") and given != data["search"].get(what):
             data["search"] = {**_of_search(data["search"]), what: given}
-        elif what == "recoding" and given != _recoding(spec):
+        elif what == "recoding" and given != recoding_label(spec):
             data["recoding"] = _method(given)
     data["privacy"] = [item for index, item in enumerate(data["privacy"]) if index not in removed]
     if fits and form.get("add.kind") and form.get("add.attribute"):
@@ -172,9 +197,9 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
     return spec.changed(data)
 
 
-def _recoding(spec: Spec) -> str:
-    label = spec.recoding.label
-    return label.removesuffix(":fast") if label.endswith(":fast") else label
+def recoding_label(spec: Spec) -> str:
+    """What the control calls the recoding."""
+    return spec.recoding.label.removesuffix(":fast")
 
 
 def _method(given: str) -> Any:
@@ -198,14 +223,19 @@ def _added(form: Mapping[str, str]) -> dict[str, Any]:
 def _set_column(columns: dict[str, Any], name: str, what: str, given: str) -> None:
     if what == "rule":
         limits = {key: columns[name][key] for key in _LIMITS if key in columns[name]}
-        written = _yaml(given, name)
+        written = hierarchy_of(given, name)
         columns[name] = {**written, **{key: value for key, value in limits.items() if key not in written}}
         return
     key = {"weight": "weight", "lowest": "minimum_level", "highest": "maximum_level"}[what]
     columns[name][key] = None if what == "highest" and given == "" else _number(given)
 
 
-def _yaml(text: str, column: str) -> dict[str, Any]:
+def hierarchy_of(text: str, column: str) -> dict[str, Any]:
+    """A hierarchy out of YAML, as a spec has it.
+
+    Raises:
+        SpecError: it is no mapping.
+    """
     where = f"quasi_identifiers.{column}"
     try:
         found = _parsed(text, where)

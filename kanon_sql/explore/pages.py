@@ -16,7 +16,7 @@ from starlette.routing import Route
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
 from kanon_sql.explore import manual, questions, views
 from kanon_sql.explore.access import KEY, Access
-from kanon_sql.explore.buttons import Buttons
+from kanon_sql.explore.changes import Changes
 from kanon_sql.explore.controls import asked_for, saved
 from kanon_sql.explore.requests import form_of, spec_of
 from kanon_sql.explore.visits import Settings, Visits
@@ -33,12 +33,13 @@ STATIC = {
     "explore.css": "text/css; charset=utf-8",
     "report.css": "text/css; charset=utf-8",
     "explore.js": "text/javascript; charset=utf-8",
+    "keys.js": "text/javascript; charset=utf-8",
     "lattice.js": "text/javascript; charset=utf-8",
     "tree.js": "text/javascript; charset=utf-8",
 }
 
 
-class _Pages(Buttons):
+class _Pages(Changes):
     """What answers each address."""
 
     # --- The page and its files ---
@@ -82,17 +83,18 @@ class _Pages(Buttons):
     async def ask(self, request: Request) -> Response:
         """The figures of what the controls say now; what they said before is stopped."""
         visit, form = self._visit(request), await form_of(request)
-        spec = asked_for(spec_of(visit), form)
+        late = form.get("revision", str(visit.revision)) != str(visit.revision)
+        spec = spec_of(visit) if late else asked_for(spec_of(visit), form)
         self._supersede(visit)
-        visit.has(spec)
+        visit.has(spec, by_form=not any(field.startswith("tree.") for field in form))
         if (known := visit.results.get(spec.hash)) is not None:
-            return HTMLResponse(views.answered(visit, spec, known, again=True))
+            return HTMLResponse(views.answered(visit, spec, known, again=True, late=late))
 
         reading = visit.reading
 
         def show(result: Any) -> str:
-            visit.remember(spec, result, reading, in_full=False)
-            return views.answered(visit, spec, result)
+            visit.remember(visit.results, spec, result, reading)
+            return views.answered(visit, spec, result, late=late)
 
         visit.latest = self._begin(visit, questions.planned(spec), show)
         return await self._soon(visit, visit.latest)
@@ -107,7 +109,7 @@ class _Pages(Buttons):
         reading = visit.reading
 
         def show(result: Any) -> str:
-            visit.remember(spec, result, reading, in_full=True)
+            visit.remember(visit.full, spec, result, reading)
             return views.in_full(visit, result)
 
         visit.latest = self._begin(visit, questions.planned_in_full(spec), show)
@@ -205,7 +207,7 @@ class _Pages(Buttons):
             job = self._begin(visit, questions.planned_in_full(spec), str)
             found: Plan = await asyncio.wrap_future(job.answer)
             visit.count(found)
-            visit.remember(spec, found, reading, in_full=True)
+            visit.remember(visit.full, spec, found, reading)
             result = found
         if result is None:
             raise HTTPException(404)
@@ -237,7 +239,10 @@ _SPENT = (
 
 _MESSAGES = {
     404: "There is no such page.",
-    410: "This page has ended: the server was restarted, or too many pages were opened since. Open it again.",
+    410: (
+        "This page has ended: the server was restarted, another tab went on with it, or too many pages were opened "
+        "since. Open it again."
+    ),
 }
 
 
@@ -283,6 +288,8 @@ def application(work: Work, visits: Visits, settings: Settings, access: Access) 
             get("/", pages.frame),
             post("/enter", pages.enter),
             post("/visits", pages.new),
+            get("/earlier", pages.earlier),
+            post("/go-on", pages.go_on),
             get("/static/{name}", pages.static),
             get("/docs/reference/{name}", pages.manual),
             get("/{visit}/", pages.page),
@@ -292,8 +299,15 @@ def application(work: Work, visits: Visits, settings: Settings, access: Access) 
             get("/{visit}/nodes", pages.nodes),
             post("/{visit}/again", pages.again),
             post("/{visit}/curve", pages.curve),
-            post("/{visit}/pin", pages.pin),
-            post("/{visit}/candidates", pages.candidates),
+            get("/{visit}/history", pages.history),
+            post("/{visit}/step/{way}", pages.step),
+            get("/{visit}/columns", pages.columns),
+            post("/{visit}/role", pages.role),
+            get("/{visit}/warnings", pages.warnings),
+            post("/{visit}/candidates", pages.keep),
+            post("/{visit}/candidates/{number}/load", pages.load),
+            post("/{visit}/candidates/{number}/delete", pages.delete),
+            post("/{visit}/compare", pages.compare),
             post("/{visit}/risk", pages.risk),
             post("/{visit}/attacks", pages.attacks),
             post("/{visit}/publish", pages.publish),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.errors import SearchTooLarge, UnsupportedError
+from kanon_sql.errors import HierarchyError, SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.explore.visits import Drafted
 from kanon_sql.explore.work import Stopped, Tools
 from kanon_sql.spec import Spec
@@ -15,13 +16,16 @@ __all__ = [
     "attacked",
     "candidates",
     "certified",
+    "columns",
     "curve",
     "drafted",
+    "hierarchy_for",
     "measured",
     "planned",
     "planned_in_full",
     "previewed",
     "published",
+    "with_release_warnings",
     "with_roles",
 ]
 
@@ -67,20 +71,55 @@ def planned_in_full(spec: Spec) -> Callable[[Tools], Any]:
 
 def curve(spec: Spec) -> Callable[[Tools], Any]:
     """What each k costs."""
-    return _compared({"this spec": spec}, CURVE)
-
-
-def candidates(pinned: Mapping[str, Spec]) -> Callable[[Tools], Any]:
-    """Candidates side by side."""
-    return _compared(pinned, ())
-
-
-def _compared(specs: Mapping[str, Spec], ks: Sequence[int]) -> Callable[[Tools], Any]:
     from kanon_sql.verbs.compare import compare
 
     return lambda tools: compare(
-        tools.engine, specs, ks, budget=tools.budget, report=tools.report, kept=tools.kept
+        tools.engine, {"this spec": spec}, CURVE, budget=tools.budget, report=tools.report, kept=tools.kept
     )  # fmt: skip
+
+
+def with_release_warnings(spec: Spec) -> Callable[[Tools], Any]:
+    """What the best release is, and what ``anonymize`` would warn of: its rows are read into a scratch table."""
+    from kanon_sql.verbs.plan import plan
+
+    return lambda tools: plan(
+        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, compare_recoding=None,
+        brief=True, release_warnings=True,
+    )  # fmt: skip
+
+
+def candidates(chosen: Mapping[str, Spec]) -> Callable[[Tools], dict[str, Any]]:
+    """The plan of each candidate, by its name, with what its release would be warned of; or why there is none."""
+    plans = {name: with_release_warnings(spec) for name, spec in chosen.items()}
+
+    def ask(tools: Tools) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for number, (name, question) in enumerate(plans.items(), 1):
+
+            def report(stage: str, nodes: int | None = None, number: int = number) -> None:
+                tools.report(f"{number} of {len(plans)}: {stage}", nodes)
+
+            try:
+                found[name] = question(replace(tools, report=report))
+            except (SpecError, HierarchyError, UnsupportedError) as error:
+                found[name] = error
+        return found
+
+    return ask
+
+
+def columns(spec: Spec) -> Callable[[Tools], Any]:
+    """The columns of the source."""
+    from kanon_sql.verbs.init import columns_of_source
+
+    return lambda tools: columns_of_source(tools.engine, spec, report=tools.report)
+
+
+def hierarchy_for(spec: Spec, column: str) -> Callable[[Tools], Any]:
+    """A hierarchy that ``init`` suggests for a column of the source."""
+    from kanon_sql.verbs.init import suggest_hierarchy
+
+    return lambda tools: suggest_hierarchy(tools.engine, spec, column, report=tools.report)
 
 
 def measured(spec: Spec, threshold: float, fraction: float | None, *, release: bool) -> Callable[[Tools], Any]:

@@ -6,7 +6,7 @@ import os
 import socket
 import tempfile
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +62,7 @@ def prepare(
     settings: Settings,
     port: int | None = None,
     *,
+    candidates: Mapping[str, Spec] | None = None,
     announce: Callable[[str], None],
 ) -> Serving:
     """Listen, and have everything ready to answer.
@@ -71,6 +72,7 @@ def prepare(
         spec: what each page begins with; None for a page that asks for a table.
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
+        candidates: specs that each page keeps to be compared, by name.
         announce: told the next address of the page whenever one was used.
 
     Raises:
@@ -87,7 +89,7 @@ def prepare(
     listening = _listen(port)
     host = f"127.0.0.1:{listening.getsockname()[1]}"
     work, access = Work(connect), Access(host, announce)
-    app = Guard(application(work, Visits(work, spec), settings, access), host, access)
+    app = Guard(application(work, Visits(work, spec, candidates or {}), settings, access), host, access)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, proxy_headers=False,
         timeout_graceful_shutdown=2, timeout_keep_alive=30, http="h11", loop="asyncio",
@@ -101,6 +103,7 @@ def serve(
     settings: Settings,
     *,
     port: int | None = None,
+    candidates: Mapping[str, Spec] | None = None,
     browser: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
@@ -111,6 +114,7 @@ def serve(
         spec: what each page begins with; None for a page that asks for a table.
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
+        candidates: specs that each page keeps to be compared, by name.
         browser: open the page in the user's browser.
         announce: told the address of the page, and the next one whenever one was used.
 
@@ -118,7 +122,7 @@ def serve(
         SpecError: the port is taken.
         UnsupportedError: Starlette or uvicorn is not installed.
     """
-    ready = prepare(connect, spec, settings, port, announce=announce)
+    ready = prepare(connect, spec, settings, port, candidates=candidates, announce=announce)
     announce(ready.access.address)
     redirect = _shown(ready.access.address) if browser else None
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kanon_sql.explore import manual
+from kanon_sql.explore import comparison, manual
 from kanon_sql.explore.controls import (
     about,
     column_controls,
     limit_percent,
+    limit_words,
     privacy_controls,
+    recoding_label,
+    requirements_in_words,
+    rule_text,
 )
+from kanon_sql.explore.roles import ROLES, SHORT, RoleChange, differing_roles, listed_roles, roles_in
 from kanon_sql.explore.trees import MOST_LABELS, Drawn, can_be_drawn
-from kanon_sql.explore.visits import Drafted, Settings, Visit
+from kanon_sql.explore.visits import LONGEST_NAME, Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
 from kanon_sql.registers import HIERARCHIES, QUALITY_METRICS, RECODINGS, SEARCH_ALGORITHMS
 from kanon_sql.report.certificate import certificate_facts, certificate_parts
@@ -41,41 +46,50 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answered",
+    "candidates",
     "certified",
     "compared",
     "controlled",
+    "earlier",
     "frame",
     "heights",
+    "history",
     "in_full",
     "manual_page",
     "nodes_at",
     "opened",
-    "pinned",
     "previewed",
     "problems",
+    "release_warnings",
     "reopened",
     "reported",
+    "role_changed",
     "roles",
+    "side_by_side",
     "spec_name",
     "static",
     "tree",
     "waiting",
 ]
 
+OF_EVERY_PLAN = {
+    "column_fully_generalized",
+    "fully_suppressed_columns",
+    "named_like_identifier",
+    "uneven_suppression",
+    "numbers_as_text",
+    "births_in_future",
+}
+"""The warnings that stand with the answer; all others take the rows of the release."""
+
 LISTED = 200
 """This many nodes of a height are listed, those first that satisfy, and the best of them."""
 
+FILTERED_FROM = 13
+"""From this many columns on they can be searched."""
+
 WORST = 8
 """This many labels that lose the largest share of their rows."""
-
-ROLES = {
-    "left_out": "not released",
-    "quasi_identifier": "quasi-identifier: an attacker may know it",
-    "sensitive": "sensitive",
-    "identifier": "identifier, never released",
-    "keep": "released as it is",
-    "unit": "identifies the person",
-}
 
 
 @cache
@@ -116,12 +130,18 @@ def opened(visit: Visit, settings: Settings) -> str:
         visit: whose it is.
         settings: what is allowed.
     """
-    controls = Markup(controlled(visit)) if visit.spec is not None else ""
-    columns = {} if visit.spec is None else visit.spec.quasi_identifiers
-    drawable = [(index, name) for index, (name, item) in enumerate(columns.items()) if can_be_drawn(item)]
+    is_set = visit.spec is not None
     return _rendered(
-        "page", visit=visit, settings=settings, version=__version__, controls=controls, drawable=drawable
+        "page", visit=visit, settings=settings, version=__version__,
+        controls=Markup(controlled(visit)) if is_set else "", history=Markup(history(visit)) if is_set else "",
+        candidates=Markup(candidates(visit)) if is_set else "",
+        drawable=_drawable(visit.spec), longest=LONGEST_NAME,
     )  # fmt: skip
+
+
+def _drawable(spec: Spec | None) -> list[str]:
+    """The quasi-identifiers whose hierarchies are trees, or could be."""
+    return [] if spec is None else [name for name, item in spec.quasi_identifiers.items() if can_be_drawn(item)]
 
 
 def controlled(visit: Visit) -> str:
@@ -132,12 +152,20 @@ def controlled(visit: Visit) -> str:
 def _controls(visit: Visit) -> dict[str, Any]:
     spec = visit.spec
     assert spec is not None
-    last = next(reversed(visit.results.values()), None)
-    recoding = spec.recoding.label.removesuffix(":fast")
+    assert visit.started_with is not None
+    columns = column_controls(spec, visit.level_names_of(spec))
+    recoding = recoding_label(spec)
     return {
         "about": about(spec),
         "privacy": privacy_controls(spec),
-        "columns": column_controls(spec, None if last is None else last.level_names),
+        "roles": [
+            (item, None if item.index is None else columns[item.index])
+            for item in listed_roles(spec, visit.started_with, visit.columns)
+        ],
+        "all_roles": SHORT,
+        "role_words": ROLES,
+        "filtered_from": FILTERED_FROM,
+        "drawable": _drawable(spec),
         "limit": limit_percent(spec),
         "metrics": _with([name for name, metric in QUALITY_METRICS.items() if not metric.takes], spec.search.metric),
         "builders": [(name, kind.build_by) for name, kind in HIERARCHIES.items() if kind.build_by is not None],
@@ -169,7 +197,9 @@ def roles(drafted: Drafted) -> str:
         }
         for item in drafted.columns
     ]  # fmt: skip
-    return _rendered("roles", drafted=drafted, rows=rows, together=combinations, roles=ROLES)
+    return _rendered(
+        "roles", drafted=drafted, rows=rows, together=combinations, roles=ROLES, filtered_from=FILTERED_FROM
+    )  # fmt: skip
 
 
 _TOGETHER = ("# All together", "# Of two,", "# No two ")
@@ -178,7 +208,7 @@ _TOGETHER = ("# All together", "# Of two,", "# No two ")
 # --- Answers -------------------------------------------------------------------------------
 
 
-def answered(visit: Visit, spec: Spec, result: Plan, *, again: bool = False) -> str:
+def answered(visit: Visit, spec: Spec, result: Plan, *, again: bool = False, late: bool = False) -> str:
     """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
 
     Args:
@@ -186,6 +216,7 @@ def answered(visit: Visit, spec: Spec, result: Plan, *, again: bool = False) -> 
         spec: what was asked about.
         result: the plan.
         again: it was told before, and nothing was asked of the database now.
+        late: the form was of before another change, and was not taken.
     """
     run = read_run(result.to_dict(), "this result")
     parts = run_parts(run, "answer")
@@ -194,7 +225,9 @@ def answered(visit: Visit, spec: Spec, result: Plan, *, again: bool = False) -> 
     allows = spec.warnings.uneven_suppression == "warn"  # an error is told at once
     return _rendered(
         "answer", visit=visit, parts=parts, levels=levels, run=run,
-        asked=spec.hash, again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
+        asked=spec.hash, about=about(spec), roles=_roles_since(visit, spec),
+        looked=Markup(release_warnings(visit, spec, may_look=result.stopped is None)) if result.passed else "",
+        again=again, late=late, cost=result.cost, stopped=result.stopped, metered=visit.metered,
         warnings=_warnings(result if known is None else known),
         counting=known is None and allows and bool(result.rows.get("suppressed")),
     )  # fmt: skip
@@ -270,9 +303,9 @@ def nodes_at(result: Plan, height: int) -> str:
     return _rendered("nodes", rows=rows, height=height, total=len(own))
 
 
-def compared(comparison: Comparison, prefix: str) -> str:
+def compared(found: Comparison, prefix: str) -> str:
     """Runs side by side."""
-    return _parts(comparison_parts(comparison, prefix), ("what-each-run-said", "what-was-run"))
+    return _parts(comparison_parts(found, prefix), ("what-each-run-said", "what-was-run"))
 
 
 def reported(result: Any, prefix: str, title: str = "") -> str:
@@ -285,19 +318,94 @@ def _parts(parts: PageParts, left_out: Sequence[str], title: str = "") -> str:
     return _rendered("parts", parts=parts, sections=sections, title=title)
 
 
-def pinned(visit: Visit) -> str:
+def _roles_since(visit: Visit, spec: Spec) -> list[tuple[str, str, str]]:
+    """Columns that have another role than the page began with: the roles then and now."""
+    return differing_roles(spec, visit.started_with or spec)
+
+
+# --- What changes a page -------------------------------------------------------------------
+
+
+def history(visit: Visit, message: str = "") -> str:
+    """What can be undone and redone.
+
+    Args:
+        visit: whose steps.
+        message: what was done now.
+    """
+    return _rendered("history", history=visit.history, message=message)
+
+
+def role_changed(visit: Visit, name: str, role: str, change: RoleChange, hierarchy: str) -> str:
+    """What another role does, or what would be dropped for it.
+
+    Args:
+        visit: whose page.
+        name: the column.
+        role: its new role.
+        change: what follows from it.
+        hierarchy: where its hierarchy is from; empty without one.
+    """
+    spec = change.spec
+    rule = "" if spec is None or not hierarchy else rule_text(spec.quasi_identifiers[name])
+    return _rendered(
+        "role_changed", change=change, name=name, role=role, words=SHORT[role], hierarchy=hierarchy, rule=rule
+    )  # fmt: skip
+
+
+def release_warnings(visit: Visit, spec: Spec, result: Plan | None = None, *, may_look: bool = True) -> str:
+    """What ``anonymize`` would warn of in the rows that it would release, or that this is not known, and how to know.
+
+    Args:
+        visit: whose page.
+        spec: what was asked about.
+        result: the plan with these warnings, where it is not remembered.
+        may_look: the page may ask for them by itself, where they are not known at any settings with these roles.
+    """
+    found = result or visit.looked_at.get(spec.hash)
+    last = None
+    if found is None and visit.looked_last is not None and visit.looked_last[0] == roles_in(spec):
+        last = visit.looked_last[1]
+    return _rendered(
+        "release_warnings", found=found, warnings=_of_rows(found), last=_of_rows(last), known_before=last is not None,
+        looks=found is None and last is None and may_look,
+    )  # fmt: skip
+
+
+def _of_rows(result: Plan | None) -> list[tuple[Warned, str | None]]:
+    """The warnings that take the rows: the others are those of every plan."""
+    return [] if result is None else [item for item in _warnings(result) if item[0].code not in OF_EVERY_PLAN]
+
+
+def candidates(visit: Visit, message: str = "") -> str:
     """The candidates that are kept."""
-    return _rendered("pinned", pinned={letter: _in_short(spec) for letter, spec in sorted(visit.pinned.items())})
+    kept = [(number, item.name, _in_short(item.spec)) for number, item in visit.candidates.items()]
+    return _rendered("candidates", kept=kept, message=message)
 
 
 def _in_short(spec: Spec) -> str:
     """What a spec asks for, on a line."""
-    asked = []
-    for requirement in spec.to_dict()["privacy"]:
-        ((name, options),) = requirement.items()
-        numbers = [f"{key} = {value:g}" for key, value in options.items() if type(value) in (int, float)]
-        asked.append(f"{name.replace('_', ' ')} {', '.join(numbers)}".strip())
-    return f"{'; '.join(asked)}; limit {limit_percent(spec)}; {spec.recoding.label}"
+    return f"{'; '.join(requirements_in_words(spec))}; limit {limit_words(spec)}; {recoding_label(spec)}"
+
+
+def side_by_side(specs: Mapping[str, Spec], found: Mapping[str, Any]) -> str:
+    """Candidates in one table.
+
+    Args:
+        specs: the candidates by name.
+        found: the plan of each, or why there is none.
+    """
+    return _rendered("side_by_side", found=comparison.side_by_side(specs, found))
+
+
+def earlier(visits: Sequence[Visit]) -> str:
+    """The pages of other tabs, which this tab can go on with."""
+    rows = [
+        (visit.id, _in_short(visit.spec), len(visit.candidates), visit.used_at.strftime("%H:%M UTC"))
+        for visit in visits
+        if visit.spec is not None
+    ]
+    return _rendered("earlier", rows=rows)
 
 
 def reopened(visit: Visit) -> str:

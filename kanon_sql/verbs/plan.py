@@ -9,7 +9,7 @@ from typing import Any
 
 import kanon_sql.verbs as verbs
 from kanon_sql.engines import Engine, Reporter
-from kanon_sql.errors import refuse
+from kanon_sql.errors import UnsupportedError, refuse
 from kanon_sql.evaluate import (
     Budget,
     Chosen,
@@ -38,7 +38,7 @@ from kanon_sql.verbs.recoding_comparison import (
     with_another,
     with_bound,
 )
-from kanon_sql.verbs.result import Plan, unreleased
+from kanon_sql.verbs.result import Plan, Warned, unreleased
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.several_tables import takes_several
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
@@ -67,6 +67,7 @@ def plan(
     compare_recoding: str | Mapping[str, Any] | None = None,
     kept: SetCache | None = None,
     brief: bool = False,
+    release_warnings: bool = False,
     fail_on_warning: bool = False,
 ) -> Plan:
     """Search for the best generalization without writing anything but scratch tables.
@@ -95,17 +96,20 @@ def plan(
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
         brief: leave out what takes a statement and is not what one waits for: metrics but the one that was optimized
             and the loss, and the warning ``uneven_suppression``, unless it is an error.
+        release_warnings: also look for what ``anonymize`` would warn of, in the rows that it would write: they are read
+            into a scratch table.
         fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up. The verdict is ``fail`` when no node
-        satisfies the requirements, or when a warning is an error. What ``anonymize`` warns of besides takes the written
-        table.
+        satisfies the requirements, or when a warning is an error. What ``anonymize`` warns of besides is looked for
+        where ``release_warnings`` says so.
 
     Raises:
         SpecError: ``compare_recoding`` is no recoding.
         UnsupportedError: ``explain``, ``matrix`` or ``distributions`` was asked for with an algorithm that chooses
-            intervals, or with local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
+            intervals, or with local recoding; ``matrix`` without a k; ``bound`` without local recoding; or
+            ``release_warnings`` where there are no scratch tables.
         SearchTooLarge: ``matrix`` was asked for with more distance vectors than any reader would read.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
@@ -124,6 +128,10 @@ def plan(
         distributions=distributions,
     )
     refuse(obstacles(engine, spec, "plan", options))
+    if release_warnings and engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            f"the warnings of a release need a scratch table ({engine.scratch.reason}); anonymize looks for them"
+        )
     outliers = outlier_size(models_of(spec)) if matrix else None
     quick = compare_recoding == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if compare_recoding is None or compare_recoding == QUICK else parse_recoding(compare_recoding)
@@ -138,6 +146,8 @@ def plan(
                 made = searched(engine, spec, budget, explain=explain, all_minimal=all_minimal, kept=kept)
             with made as found:
                 result = _result(found, brief=brief and not fail_on_warning)
+                if release_warnings and isinstance(found, Chosen | RecodingResult):
+                    result = replace(result, warnings=_of_release(found, result.rows["suppressed"]))
                 if (why := failed_by(spec, result.warnings, on_any=fail_on_warning)) is not None:
                     result = replace(result, verdict="fail", message=f"nothing would be published: {why}")
                 result = with_bound(result, found) if bound else result
@@ -168,6 +178,13 @@ def _result(found: NothingToSearch | NothingFound | Chosen | RecodingResult, *, 
     if isinstance(found, NothingToSearch | NothingFound):
         return unreleased(Plan, found, found.failure())
     return _planned(found, brief=brief)
+
+
+def _of_release(found: Chosen | RecodingResult, suppressed_rows: int) -> list[Warned]:
+    from kanon_sql.verbs.manifest_builder import choice_of  # what writes, which other plans do without
+    from kanon_sql.verbs.warnings import warnings_of_planned
+
+    return warnings_of_planned(found, choice_of(found, suppressed_rows))
 
 
 def _planned(found: Chosen | RecodingResult, *, brief: bool) -> Plan:

@@ -398,17 +398,8 @@ def test_reports_are_exported_as_the_command_line_writes_them(served: Somebody) 
 
 
 @pytest.mark.slow
-def test_candidates_and_the_curve_are_those_of_compare(served: Somebody) -> None:
+def test_the_curve_is_that_of_compare(served: Somebody) -> None:
     served.open()
-    assert served.ask("candidates", {}).status == 422
-    for letter, k in (("A", "3"), ("B", "30")):
-        served.ask("ask", {"privacy.0.k": k})
-        assert f"k = {k}" in plain(served.ask("pin", {"letter": letter}).text)
-    assert served.send(served.visit + "pin", {"letter": "C"}).status == 404
-    both = plain(served.ask("candidates", {}).text)
-    assert "candidate A" in both
-    assert "candidate A 3 0: as in the source" in both
-    assert "candidate B 30 3: bands of 20" in both
     assert "Loss for each k" in plain(served.ask("curve", {}).text)
 
 
@@ -526,11 +517,17 @@ def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> N
             full = somebody.ask("more")
             for height in re.findall(r'<option value="(\d+)">\d+ \(', full.text):
                 somebody.send(somebody.visit + f"nodes?height={height}")
-            for path in ("", "controls", "spec.yml", "export.html", "export.json"):
+            for path in ("", "controls", "spec.yml", "export.html", "export.json", "history", "columns"):
                 somebody.send(somebody.visit + path)
-            somebody.ask("pin", {"letter": "A"})
-        somebody.ask("pin", {"letter": "B"})
-        for button in ("curve", "candidates", "publish", "attacks", "again"):
+            somebody.ask("candidates", {"name": ""})
+        somebody.ask("compare", {f"with.{number}": "1" for number in range(1, 12)})
+        for column, role in (("zip", "keep"), ("name", "sensitive"), ("diagnosis", "quasi_identifier")):
+            assert somebody.ask("role", {"column": column, "role": role, "drop": "1"}).status == 200
+            somebody.ask("ask", {})
+            somebody.ask("warnings")
+        for _ in range(3):
+            somebody.ask("step/undo", {})
+        for button in ("curve", "publish", "attacks", "again"):
             somebody.ask(button, {})
         somebody.ask("risk", {"fraction": "0.1"})
         somebody.ask("preview", {"column": "0", "values": "37"})
@@ -598,7 +595,7 @@ def test_a_question_that_nobody_waits_for_any_more_is_stopped(clinic_file: Path)
         answer = somebody.ask("ask", {"privacy.0.k": "12"})
         assert "12-anonymity" in answer.text
         assert "this is the best so far" not in answer.text
-        assert len(stopped) >= 5
+        assert len(stopped) >= 2  # those that had begun; others are skipped in the line
 
 
 @pytest.mark.slow

@@ -162,7 +162,7 @@ def test_a_tree_is_built_by_the_keyboard_alone(chromium: Any, countries: tuple[P
         tab_until("10")
         press("Delete")
         assert page.inner_text("#tree-said") == "Removed 10."
-        page.get_by_role("button", name="Undo").focus()
+        page.get_by_role("button", name="Undo the last change of the tree").focus()
         press("Enter")
         assert label(page, "10").count() == 1
         for _ in range(12):
@@ -216,7 +216,7 @@ def test_a_tree_that_is_wrong_is_said_beside_it_and_nothing_is_lost(
         assert label(page, "Asia").locator("..").inner_text().split()[-1] == "2"
         page.evaluate("drag('Japan', '.grip', 'North')")
         assert page.inner_text("#tree-said") == "Moved Japan to North."
-        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo the last change of the tree").click()
         label(page, "Spain").tap()
         assert page.inner_text("#tree-chosen") == "Selected: Spain"
         page.get_by_role("button", name="Use this tree").click()

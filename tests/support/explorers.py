@@ -115,9 +115,9 @@ def make_uneven(path: Path) -> str:
 def explored(connect: Callable[[], Engine], spec: Spec | None, **settings: Any) -> Iterator[Somebody]:
     """A server that runs inside, and somebody who has the address."""
     told: list[str] = []
-    ready = prepare(
-        connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0, announce=told.append
-    )
+    candidates = settings.pop("candidates", None)
+    allowed = Settings(settings.pop("database", "the database"), **settings)
+    ready = prepare(connect, spec, allowed, port=0, candidates=candidates, announce=told.append)
     thread = threading.Thread(target=ready.run)
     thread.start()
     try:

@@ -14,6 +14,7 @@ __all__ = ["explore"]
 
 @verb(
     "kanon-sql explore spec.yml -d clinic.duckdb",
+    "kanon-sql explore strict.yml lax.yml -d clinic.duckdb",
     "kanon-sql explore spec.yml -d clinic.duckdb --allow-publish",
     "kanon-sql explore --table visits.csv -d clinic.duckdb",
     "kanon-sql explore spec.yml -d clinic.duckdb --port 8700 --no-browser",
@@ -23,10 +24,12 @@ __all__ = ["explore"]
 )
 def explore(
     run: Session,
-    spec_file: Annotated[
-        Path | None,
+    spec_files: Annotated[
+        list[Path] | None,
         typer.Argument(
-            metavar="SPEC", show_default=False, help="The spec to start from; leave it out to start from a table."
+            metavar="SPEC",
+            show_default=False,
+            help="The spec to start from, and others to compare with it; none, to start from a table.",
         ),
     ] = None,
     table: Annotated[
@@ -71,17 +74,21 @@ def explore(
     """
     from kanon_sql.engines import Engine, connect
     from kanon_sql.errors import SpecError
-    from kanon_sql.explore import Settings, serve
+    from kanon_sql.explore import MOST_CANDIDATES, Settings, serve
 
-    if spec_file is not None and table is not None:
+    files = spec_files or []
+    if files and table is not None:
         raise SpecError("the spec already names a table; give either a spec or --table")
-    if spec_file is not None and spec_of_several(str(spec_file)) is not None:
-        raise SpecError(
-            f"explore shows one table; for several, kanon-sql plan {spec_file} -o page.html writes a page with what "
-            "each loses, and report one of a release"
-        )
+    if len(files) > MOST_CANDIDATES:
+        raise SpecError(f"{len(files)} specs are given, and the page compares at most {MOST_CANDIDATES}")
+    for path in files:
+        if spec_of_several(str(path)) is not None:
+            raise SpecError(
+                f"explore shows one table; for several, kanon-sql plan {path} -o page.html writes a page with what "
+                "each loses, and report one of a release"
+            )
     need_database(run.database)
-    spec = None if spec_file is None else load_spec(spec_file)
+    specs = [load_spec(path) for path in files]
 
     def opened() -> Engine:
         return connect(run.database, read_only=not allow_publish, **run.resources())
@@ -89,4 +96,17 @@ def explore(
     with opened() as engine:  # what is wrong with the connection is said here, not on the page
         name = engine.label
     settings = Settings(name, may_publish=allow_publish, reveals=allow_reveal, table=table)
-    serve(opened, spec, settings, port=port, browser=browser, announce=typer.echo)
+    spec = specs[0] if specs else None
+    kept = dict(zip(_names_of(files), specs, strict=True)) if len(specs) > 1 else None
+    serve(opened, spec, settings, port=port, candidates=kept, browser=browser, announce=typer.echo)
+
+
+def _names_of(files: list[Path]) -> list[str]:
+    """What candidates are called: the name of the file, with a number where several files have it."""
+    names: list[str] = []
+    for path in files:
+        name = found = "".join(char if char.isprintable() else "?" for char in path.stem)[:50].strip() or "spec"
+        while found.casefold() in {other.casefold() for other in names}:
+            found = f"{name} ({len(names) + 1})"
+        names.append(found)
+    return names

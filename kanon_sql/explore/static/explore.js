@@ -1,7 +1,7 @@
 "use strict";
 // The page's script: it enters, sends the forms, shows what comes back where it belongs, and asks again while something runs.
 (() => {
-  const find = (selector) => document.querySelector(selector), own = sessionStorage;  // of this tab and this port alone
+  const find = (selector) => selector ? document.querySelector(selector) : null, own = sessionStorage;  // of this tab and this port alone
   let base = "";  // the address of this page's answers
   const turns = new Map();  // per place, the number of what was asked last: older answers are dropped
 
@@ -23,16 +23,22 @@
     if (started) location.reload();
     const told = place.querySelector("[data-warnings]");
     if (told) { find("#warnings")?.replaceChildren(...told.childNodes); told.remove(); }
-    const short = place.querySelector("[data-short]");
-    if (short) find("#short").textContent = short.dataset.short;
+    const short = find("#answer [data-short]");
+    if (short) {
+      const warned = document.querySelectorAll("#warnings li, #row-warnings li").length;
+      find("#short").textContent = `${short.dataset.short}${warned ? `; ${warned} ${warned === 1 ? "warning" : "warnings"}` : ""}`;
+    }
     if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
+    if (place.id === "more" && find("#row-warnings [data-look]")) look();
   };
+  const look = () => ask("warnings", undefined, find("#row-warnings"), find("#row-warnings"));
 
   // Ask, and show the answer in a place once there is one; what is wrong is shown in another.
   const ask = async (path, fields, place, wrong) => {
     const turn = (turns.get(place.id) ?? 0) + 1, isLast = () => turns.get(place.id) === turn;
     turns.set(place.id, turn);
     place.setAttribute("aria-busy", "true");
+    if (place.id === "answer" && find("#short").textContent) find("#short").textContent = "Counting; the answer below is of earlier settings";
     let answer = await send(path, fields), waited = null;
     while (isLast() && answer.status === 202) {
       if (waited === null) {
@@ -76,23 +82,77 @@
   };
   let stale = false;  // the form is to be renewed with the next answer, whichever move that one is to
   let edits = 0;  // a form that was changed since it was sent is not replaced: the change would be lost
-  const moved = async (redraw, added) => {
+  const moved = async (redraw, added, as = fields(added)) => {
     const sent = edits;
     stale ||= redraw;
-    const right = await ask("ask", fields(added), find("#answer"), problems);
+    const right = await ask("ask", as, find("#answer"), problems);
+    steps();
+    const seen = find("#answer [data-about]")?.dataset, own = controls.elements;
+    if (right && (seen?.about !== own.about.value || seen?.revision !== own.revision.value)) stale = true;  // changed elsewhere
     if (right && (stale || controls.querySelector('input[name^="lowest."]'))) stale = !await renew(sent);
   };
-  // The form is drawn again: requirements came or went, or levels have names now; what is open and has the focus stays so.
+  // The form is drawn again: requirements or roles came or went, or levels have names now; what is open, searched and has the focus stays so.
+  let renewals = 0;
   const renew = async (sent) => {
     if (edits !== sent) return false;
-    const focus = document.activeElement?.id;
-    const open = [...controls.querySelectorAll("details")].map((item) => item.open);
+    const turn = renewals += 1;
     const answer = await send("controls");
-    if (answer.status !== 200 || edits !== sent) return false;
+    if (answer.status !== 200 || edits !== sent || turn !== renewals) return false;
+    const focus = document.activeElement?.id, searched = find("#column-filter")?.value;
+    const open = new Set([...controls.querySelectorAll("details[open]")].map((item) => item.dataset.key));
     controls.innerHTML = answer.text;
-    controls.querySelectorAll("details").forEach((item, index) => { item.open = open[index] ?? false; });
+    controls.querySelectorAll("details").forEach((item) => { item.open = open.has(item.dataset.key); });
+    const filter = find("#column-filter");
+    if (filter && searched) { filter.value = searched; filter.dispatchEvent(new Event("input", { bubbles: true })); }
     if (focus) document.getElementById(focus)?.focus();
+    const drawn = find("#tree-column").value;
+    find("#tree-column").replaceChildren(...find("#drawable").content.cloneNode(true).children);
+    if ([...find("#tree-column").options].some((option) => option.value === drawn)) find("#tree-column").value = drawn;
+    find("#tree-tool").hidden = find("#tree-column").options.length === 0;
     return true;
+  };
+
+  // --- What changes the controls from outside: each is sent once the controls' own last change is ---
+
+  let chosen;  // the role of a column that is not sent yet
+  let soon = null;  // the change of a control that is not sent yet
+  const settled = async () => {
+    if (soon === null) return true;
+    clearTimeout(soon);
+    soon = null;
+    const answer = await send("ask", fields(false));
+    if (answer.status > 202) problems.innerHTML = answer.text;
+    return answer.status <= 202;
+  };
+  const redrawn = async () => {
+    stale = !await renew(edits);
+    await moved(false, false, []);  // of what the server has: the form may be of before
+  };
+  const steps = async (answer) => {
+    const found = answer ?? await send("history");
+    if (found.status !== 200) return;
+    const place = find("#history"), focus = place.contains(document.activeElement) ? document.activeElement.id : null;
+    place.innerHTML = found.text;
+    if (focus) document.getElementById(focus)?.focus();
+    const words = place.querySelector("[data-said]").textContent;
+    if (answer) find("#step-said").textContent = words;
+  };
+  const step = async (way) => {
+    if (!await settled()) return;
+    const answer = await send(`step/${way}`, []);
+    if (answer.status !== 200) { problems.innerHTML = answer.text; return; }
+    find("#effects").replaceChildren();
+    await steps(answer);
+    await redrawn();
+  };
+  const change = async (column, role, was, drop) => {
+    if (!await settled()) return;
+    const place = find("#effects"), given = [["column", column], ["role", role], ["drop", drop ? "1" : "0"]];
+    find("#step-said").textContent = "";
+    if (was !== null) given.push(["was", was]);
+    const right = await ask("role", given, place, problems);
+    if (right && place.querySelector("[data-changed]")) await redrawn();
+    else await renew(edits);  // the control shows the role that the column has
   };
 
   // A hierarchy out of its kind and its steps, as a spec writes it.
@@ -107,36 +167,56 @@
   // A tree that was built stands in for a column's hierarchy; what is wrong with it is said beside it.
   document.addEventListener("used", async ({ detail }) => {
     const sent = edits;
-    if (!await ask("ask", [[`rule.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) return;
+    if (!await ask("ask", [[`tree.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) return;
     detail.done();
+    steps();
     stale = !await renew(sent);
   });
 
   const begin = () => {
-    let soon;
     controls.addEventListener("input", (event) => {
+      if ("filter" in event.target.dataset || "role" in event.target.dataset) return;
       edits += 1;
       if ("wait" in event.target.dataset || "change" in event.target.dataset) return;
       clearTimeout(soon);
-      soon = setTimeout(() => moved("redraw" in event.target.dataset), 120);
+      const redraw = "redraw" in event.target.dataset;
+      soon = setTimeout(() => { soon = null; moved(redraw); }, 120);
     });
     controls.addEventListener("change", (event) => {
+      if ("role" in event.target.dataset) {
+        const { role, was } = event.target.dataset, given = event.target;
+        clearTimeout(chosen);  // arrow keys pass by other roles
+        chosen = setTimeout(() => { if (given.value !== was) change(role, given.value, was, false); }, 400);
+      }
       if ("build" in event.target.dataset) build(event.target.dataset.build);
       if ("change" in event.target.dataset) moved("redraw" in event.target.dataset);
     });
     controls.addEventListener("submit", (event) => { event.preventDefault(); moved(false); });
     moved(false);
+    learn();
+  };
+  // The columns of the source, once they are known, are among the controls.
+  const learn = async () => {
+    let answer = await send("columns");
+    while (answer.status === 202) {
+      const waited = document.createElement("div");
+      waited.innerHTML = answer.text;
+      await new Promise((done) => setTimeout(done, 300));
+      answer = await send(waited.querySelector("[data-job]").dataset.job);
+    }
+    if (answer.status === 200) stale = !await renew(edits);
   };
 
-  document.addEventListener("submit", (event) => {
+  document.addEventListener("submit", async (event) => {
     const form = event.target, place = find(form.dataset.into);
     if (!place) return;
     event.preventDefault();
     if (form.dataset.sure && !confirm(form.dataset.sure)) return;
+    if ("settle" in form.dataset && !await settled()) return;
     const given = [...new FormData(form)];
     if ("answered" in form.dataset) given.push(["asked", find("#answer [data-asked]")?.dataset.asked ?? "nothing"]);
     if (form.dataset.get) ask(`${form.dataset.get}?${new URLSearchParams(given)}`, undefined, place, place);
-    else ask(form.dataset.post, given, place, place);
+    else if (await ask(form.dataset.post, given, place, find(form.dataset.wrong) ?? place) && form.dataset.wrong) form.reset();
   });
 
   document.addEventListener("click", async (event) => {
@@ -147,11 +227,28 @@
     else if (asked.file) save(asked.file);
     else if ("redraw" in asked) moved(true, true);
     else if ("ask" in asked) moved(false);
+    else if ("lookNow" in asked) look();
+    else if (asked.step) step(asked.step);
+    else if ("roleDrop" in asked) change(asked.column, asked.roleDrop, null, true);
+    else if ("close" in asked) find("#effects").replaceChildren();
+    else if (asked.candidate) {
+      if (asked.sure && !confirm(asked.sure)) return;
+      const loads = asked.candidate.endsWith("/load");
+      if (loads && !await settled()) return;
+      if (await ask(asked.candidate, [], find("#kept"), find("#kept-problems")) && loads) await redrawn();
+    }
+    else if (asked.goOn) {
+      const answer = await send("/go-on", [["page", asked.goOn]]);
+      if (answer.status !== 200) { find("#earlier").innerHTML = answer.text; return; }
+      own.setItem("visit", answer.text);
+      location.reload();
+    }
+    else if ("closeEarlier" in asked) find("#earlier").replaceChildren();
     else if ("again" in asked) { await send("again", []); moved(false); }
     else if (asked.preview) {
       const rule = document.getElementById(`rule.${asked.preview}`), values = document.getElementById(`values.${asked.preview}`);
       const place = document.getElementById(`preview-${asked.preview}`);
-      ask("preview", [["column", asked.preview], ["values", values.value], [rule.name, rule.value]], place, place);
+      ask("preview", [["column", asked.preview], ["about", controls.elements.about.value], ["values", values.value], [rule.name, rule.value]], place, place);
     }
   });
 
@@ -167,11 +264,13 @@
     return null;
   };
 
+  let isNew = false;  // the tab has no page from before
   // What is in the page: as it was, where the tab was loaded again.
   const open = async () => {
     const refused = await enter();
     if (refused !== null && own.getItem("key") === null) return refused;
     if (own.getItem("visit") === null) {
+      isNew = true;
       const made = await send("/visits", []);
       if (made.status !== 200) return made;
       own.setItem("visit", made.text);
@@ -193,6 +292,7 @@
     controls = find("#controls");
     problems = find("#problems");
     if (controls) begin();
+    if (isNew) send("/earlier").then((answer) => { if (answer.status === 200 && find("#earlier")) find("#earlier").innerHTML = answer.text; });
     document.querySelectorAll("form[data-now]").forEach((form) => form.requestSubmit());
   };
 

@@ -11,6 +11,7 @@ from kanon_sql.verbs.init.names import is_birth, is_person_key, names_a_group, s
 if TYPE_CHECKING:
     from kanon_sql.verbs.init.arx import ArxDraft, draft_of_arx
     from kanon_sql.verbs.init.draft import Ask, init
+    from kanon_sql.verbs.init.hierarchy_of import columns_of_source, suggest_hierarchy
     from kanon_sql.verbs.init.panel import followed, has_enough_values
     from kanon_sql.verbs.init.presets import PRESETS
     from kanon_sql.verbs.init.suggest import Suggestion
@@ -26,6 +27,7 @@ __all__ = [
     "Roles",
     "Suggestion",
     "columns_named",
+    "columns_of_source",
     "draft_of_arx",
     "followed",
     "has_enough_values",
@@ -36,6 +38,7 @@ __all__ = [
     "names_a_group",
     "requirements_of",
     "seems_an_identifier",
+    "suggest_hierarchy",
 ]
 
 _HOME = {
@@ -45,12 +48,14 @@ _HOME = {
     "Roles": "user_columns",
     "Suggestion": "suggest",
     "columns_named": "user_columns",
+    "columns_of_source": "hierarchy_of",
     "draft_of_arx": "arx",
     "followed": "panel",
     "has_enough_values": "panel",
     "init": "draft",
     "init_tables": "tables",
     "requirements_of": "user_columns",
+    "suggest_hierarchy": "hierarchy_of",
 }
 """What drafts a spec, which is imported when it is first asked for: other verbs take what names of columns mean."""
 

@@ -122,7 +122,7 @@ def _of_persons(found: Chosen | RecodingResult, choice: Choice) -> list[Warned]:
     return []
 
 
-def warnings_of_planned(found: Chosen, choice: Choice) -> list[Warned]:
+def warnings_of_planned(found: Chosen | RecodingResult, choice: Choice) -> list[Warned]:
     """What should be known of a release that something else writes: the rows that it would have are looked at.
 
     They are read into a scratch table, labels beside values.
