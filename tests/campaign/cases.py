@@ -7,13 +7,17 @@ counted here: nothing of kanon_sql's is asked.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import kanon_sql
+from kanon_sql.engines import Engine
+from kanon_sql.testing import as_text
+from tests.campaign import several
 from tests.campaign.places import SOURCE, Place, Rows
+from tests.campaign.several import SeveralNode
 
 RELEASE = "people_release"
 LEDGER = "people_ledger"
@@ -42,6 +46,9 @@ def _age(value: int, level: int) -> str:
         return f"[{start}, {start + width})"
     return str(value) if level == 0 else TOP
 
+
+HELD: tuple[Node, ...] = ((1, 1), (0, 1), (1, 2), (1, 3))
+"""What runs publish that are held while others go on; the earlier release is at another node."""
 
 NODES = list(product(range(2), range(4)))
 
@@ -84,8 +91,53 @@ class Case:
         return Counter(people(self.times))
 
     @property
-    def spec(self) -> kanon_sql.Spec:
-        return spec_of(**{"privacy": [{"k_anonymity": self.k}], **self.asks})
+    def names(self) -> tuple[str, ...]:
+        """The names that it publishes to."""
+        return (str(self.asks.get("release", RELEASE)),)
+
+    def spec_at(self, place: Place, node: Node | None = None) -> kanon_sql.Spec | kanon_sql.RelationalSpec:
+        """What it runs; at other levels, if any are given."""
+        at = {} if node is None else levels(*node)
+        return spec_of(**{"privacy": [{"k_anonymity": self.k}], **self.asks, **at})
+
+    def first(self, names: Sequence[str]) -> int:
+        """The first statement of a run, by their names, at which faults are tried; from 1."""
+        return 1
+
+    def publish(self, engine: Engine, place: Place, spec: Any = None, **given: Any) -> Any:
+        """Run it, or another spec in its place."""
+        return kanon_sql.anonymize(engine, self.spec_at(place) if spec is None else spec, **given)
+
+    def earlier(self, place: Place) -> list[kanon_sql.Spec | kanon_sql.RelationalSpec]:
+        """What is published beforehand, in order."""
+        return [spec_of(**changes) for changes in self.before]
+
+    def fill(self, place: Place) -> None:
+        """Make the source anew."""
+        place.fill(people(self.times))
+
+    def is_source_intact(self, place: Place) -> bool:
+        """Whether nobody wrote to the source."""
+        return place.rows(SOURCE) == as_source(self)
+
+    def read(self, place: Place) -> Rows | None:
+        """What stands under the names that it publishes to; None where nothing does."""
+        return place.rows(*self.names)
+
+    def state(self, place: Place, before: Rows | None, aside: Sequence[str]) -> tuple[str, list[str]]:
+        """What has become of the earlier release, and what is wrong with that.
+
+        Args:
+            place: where.
+            before: what stood there before.
+            aside: the scratch tables that are recorded and hold an earlier release.
+        """
+        now = self.read(place)
+        if now == before:
+            return "intact", []
+        if now is None and aside and place.rows(aside[0]) == before:
+            return "aside", []
+        return "new", ["the earlier release is gone"] if now is None else []
 
     @property
     def has_ledger(self) -> bool:
@@ -121,6 +173,10 @@ class Case:
         """Whether the engine does it in seconds; a recoding in rounds takes Spark a minute."""
         return not self.local or place.name != "spark"
 
+    def after_clean(self, place: Place, aside: Sequence[str]) -> Rows | None:
+        """What is to stand once what killed runs left is cleaned up; None where that is not known."""
+        return self.read(place) or (place.rows(aside[0]) if aside else None)
+
     def gives(self, release: Rows) -> bool:
         """Whether the source can give this very release, in classes as large as asked for."""
         if not self.local:
@@ -147,9 +203,163 @@ class Case:
         source = list(self.source.elements())
         return len(source) == len(released) and all(placed(row, set()) for row in source)
 
-    def node_of(self, release: Rows) -> Node | None:
+    def node_of(self, release: Rows) -> Node | SeveralNode | None:
         """The node at which the source gives this very release; None when there is none."""
         return next((node for node in NODES if self.at(node) == release), None)
+
+    def manifest_wrong(self, told: Mapping[str, Any], release: Rows) -> str | None:
+        """What a manifest says of a whole release that is not so."""
+        if not self.local and self.node_in(told) != self.node_of(release):
+            return f"the release is at {self.node_of(release)}, and the manifest says {self.node_in(told)}"
+        return None if told["rows"]["released"] == self._unmasked(release) else "the manifest counts other rows"
+
+    @staticmethod
+    def node_in(told: Mapping[str, Any]) -> Node | SeveralNode:
+        """The levels that a manifest names."""
+        return told["node"]["sex"], told["node"]["age"]
+
+    def _unmasked(self, rows: Rows) -> int:
+        masked = self.asks.get("suppression", {}).get("style") == "mask"
+        return sum(count for row, count in rows.items() if not masked or row[:2] != (TOP, TOP))
+
+    def too_small(self, release: Rows) -> list[str]:
+        """Classes of a release below what was asked for, by brute force."""
+        sizes: Counter[tuple[str | None, ...]] = Counter()
+        for row, count in release.items():
+            sizes[row[:2]] += count
+        return [f"a class of {size} in a release for k = {self.k}" for size in sizes.values() if size < self.k]
+
+
+@dataclass(frozen=True)
+class Several(Case):
+    """A run that publishes three tables together, at a node; before it, others may have been published.
+
+    Attributes:
+        node: its levels.
+        nodes_before: those of what is published beforehand, with the tables below persons that it has.
+    """
+
+    k: int = 3
+    node: SeveralNode = (0, 1, 0)
+    nodes_before: tuple[tuple[SeveralNode, tuple[str, ...]], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(several.SOURCES)
+
+    def spec_at(self, place: Place, node: Node | None = None) -> kanon_sql.RelationalSpec:
+        """Levels are those of the sex and of the ward."""
+        at = self.node if node is None else (node[0], min(node[1], 2), 0)
+        return several.written(at, SCHEMAS[place.name])
+
+    def first(self, names: Sequence[str]) -> int:
+        """From where the tables are written: what is before only reads."""
+        return names.index("relations/release") + 1
+
+    def earlier(self, place: Place) -> list[kanon_sql.Spec | kanon_sql.RelationalSpec]:
+        return [several.written(node, SCHEMAS[place.name], tables) for node, tables in self.nodes_before]
+
+    def fill(self, place: Place) -> None:
+        several.fill(place)
+
+    def is_source_intact(self, place: Place) -> bool:
+        return all(place.rows(name) == rows for name, rows in several.as_filled().items())
+
+    def runs_on(self, place: Place) -> bool:
+        """Spark would take minutes for each."""
+        return place.name != "spark"
+
+    def read(self, place: Place) -> Rows | None:
+        """Each row after the name of its table."""
+        found = {name: rows for name in self.names if (rows := place.rows(name)) is not None}
+        return tagged(found) if found else None
+
+    def state(self, place: Place, before: Rows | None, aside: Sequence[str]) -> tuple[str, list[str]]:
+        """Where tables get their names one after another, some may be missing; never do two releases stand together."""
+        now, old = self.read(place), self._put_aside(place, aside)
+        if now == before:
+            return "intact", []
+        if now is not None and several.Standing(untagged(now)).joined() is not None:
+            return "new", []
+        kept = untagged(before or Counter())
+        stands = untagged(now or Counter())
+        left = {name for name, rows in kept.items() if stands.get(name) == rows}
+        lost = [name for name in kept.keys() - left if old.get(name) != kept[name]]
+        problems = [f"{name} of the earlier release is gone" for name in lost]
+        if left and stands.keys() - left:
+            problems.append("tables of two releases stand together")
+        if place.name != "clickhouse":
+            problems.append("some tables are missing")
+        return "aside", problems
+
+    def after_clean(self, place: Place, aside: Sequence[str]) -> Rows | None:
+        now, old = untagged(self.read(place) or Counter()), self._put_aside(place, aside)
+        if several.Standing(now).joined() is not None:
+            return tagged(now)
+        if any(now.keys() == {"persons", *tables} for _, tables in self.nodes_before):
+            old = {**now, **old}
+        return tagged(old)
+
+    def _put_aside(self, place: Place, aside: Sequence[str]) -> dict[str, Rows]:
+        found = {name: place.rows(table) for table in aside for name in (self.names[int(table[-1])],)}
+        return {name: rows for name, rows in found.items() if rows is not None}
+
+    def gives(self, release: Rows) -> bool:
+        return self.node_of(release) is not None
+
+    def node_of(self, release: Rows) -> Node | SeveralNode | None:
+        joined = several.Standing(untagged(release)).joined()
+        return next((node for node in several.NODES if several.expected(node) == joined), None)
+
+    def manifest_wrong(self, told: Mapping[str, Any], release: Rows) -> str | None:
+        node = self.node_of(release)
+        return None if self.node_in(told) == node else f"the tables are at {node}, and the manifest says otherwise"
+
+    @staticmethod
+    def node_in(told: Mapping[str, Any]) -> Node | SeveralNode:
+        node = told["release_of_tables"]["node"]
+        return node["person"]["sex"], node["stays"]["ward"], node["drugs"]["drug"]
+
+    def too_small(self, release: Rows) -> list[str]:
+        return []  # all nodes are safe, by the sources: what is not at one of them is not whole
+
+
+@dataclass(frozen=True)
+class Ready(Several):
+    """Tables that are ready are published, without a search: many faults in little time."""
+
+    def fill(self, place: Place) -> None:
+        several.fill(place)
+        held = {(sex, min(ward, 2), 0) for sex, ward in HELD}
+        several.fill_ready(place, sorted({self.node, *(node for node, _ in self.nodes_before), *held}))
+
+    def publish(self, engine: Engine, place: Place, spec: Any = None, **given: Any) -> Any:
+        spec = self.spec_at(place) if spec is None else spec
+        sex = spec.person.quasi_identifiers["sex"].minimum_level
+        levels_of = {
+            column: item.minimum_level
+            for table in spec.tables.values()
+            for column, item in table.quasi_identifiers.items()
+        }
+        return several.publish_ready(engine, spec, (sex, levels_of["ward"], levels_of.get("drug", 0)))
+
+
+def tagged(tables: Mapping[str, Rows]) -> Rows:
+    """Rows of several tables, each after the name of its table."""
+    return Counter({(name, *row): count for name, rows in tables.items() for row, count in rows.items()})
+
+
+def untagged(rows: Rows) -> dict[str, Rows]:
+    """The tables again."""
+    found: dict[str, Rows] = defaultdict(Counter)
+    for (name, *row), count in rows.items():
+        found[str(name)][tuple(row)] = count
+    return found
+
+
+def as_source(case: Case) -> Rows:
+    """The source as :meth:`Place.rows` gives it."""
+    return Counter(tuple(map(as_text, row)) for row in people(case.times))
 
 
 def spec_of(**changes: Any) -> kanon_sql.Spec:
@@ -215,6 +425,12 @@ CASES: dict[str, Case] = {
             k=5,
             before=({**levels(1, 1), "ledger": LEDGER},),
         ),
+        Several("several first"),
+        Several("several", nodes_before=(((1, 0, 1), ("stays", "drugs")),)),
+        Several("several more", nodes_before=(((1, 0, 1), ("stays",)),)),
+        Ready("ready first"),
+        Ready("ready", nodes_before=(((1, 0, 1), ("stays", "drugs")),)),
+        Ready("ready more", nodes_before=(((1, 0, 0), ("stays",)),)),
     )
 }
 
@@ -223,9 +439,13 @@ def prepare(place: Place, case: Case) -> None:
     """Make the place as it is before the case runs, and keep it."""
     for name in place.tables():
         place.drop(name)
-    place.fill(people(case.times))
+    case.fill(place)
     place.detach()
-    for changes in case.before:
+    for spec in case.earlier(place):
         with place.connect(**case.options(place)) as engine:
-            kanon_sql.anonymize(engine, spec_of(**changes)).raise_for_failure()
+            case.publish(engine, place, spec).raise_for_failure()
     place.keep(case.name)
+
+
+SEVERAL = tuple(name for name, case in CASES.items() if isinstance(case, Several))
+"""Those that publish several tables."""

@@ -13,7 +13,6 @@ from itertools import accumulate
 from math import inf
 from random import Random
 
-import kanon_sql
 from tests.campaign.cases import CASES, Case, prepare
 from tests.campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Target, Terminated
 from tests.campaign.judging import Verdict, recover, standing
@@ -113,7 +112,9 @@ class Campaign:
 
     def _targets(self, kind: Kind, case: Case, share: int) -> list[Target]:
         """Every point once, in an order that spreads, and then again, until there are enough."""
-        points = kind.targets(self._statements(case), self.random)
+        names = self._statements(case)
+        first = case.first(names)
+        points = [point for point in kind.targets(names, self.random) if min((point.number, *point.others)) >= first]
         found: list[Target] = []
         while len(found) < share:
             self.random.shuffle(points)
@@ -127,7 +128,7 @@ class Campaign:
             points: list[Point] = []
             with self.place.connect(**case.options(self.place)) as engine:
                 Wire(engine, points.append)
-                kanon_sql.anonymize(engine, case.spec).raise_for_failure()
+                case.publish(engine, self.place).raise_for_failure()
             self._names[case.name] = names_of(points)
         return self._names[case.name]
 

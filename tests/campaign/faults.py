@@ -12,7 +12,6 @@ from random import Random
 from typing import Any, ClassVar
 from unittest import mock
 
-import kanon_sql
 from kanon_sql.engines import Engine, workspace
 from kanon_sql.errors import DatabaseError, KanonError
 from tests.campaign.cases import Case
@@ -109,7 +108,7 @@ def disturbed(place: Place, case: Case, act: Callable[[Engine, Point], None], **
     engine = place.connect(**case.options(place))
     try:
         Wire(engine, lambda point: act(engine, point))
-        result = kanon_sql.anonymize(engine, case.spec, **given)
+        result = case.publish(engine, place, **given)
         return ("" if result.passed else f"not published: {result.message}"), result.passed
     except (KanonError, KeyboardInterrupt):
         return "", False
@@ -242,7 +241,19 @@ class SourceChanged(InProcess):
     """Somebody writes to the source between two statements."""
 
     name = "source changed"
-    not_for = ("large", "persons", "ledger", "joint", "coarsen")
+    not_for = (
+        "large",
+        "persons",
+        "ledger",
+        "joint",
+        "coarsen",
+        "several first",
+        "several",
+        "several more",
+        "ready first",
+        "ready",
+        "ready more",
+    )
 
     def act(self, place: Place, engine: Engine, point: Point, struck: Struck, random: Random) -> None:
         if struck.where != str(point):

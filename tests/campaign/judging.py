@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-import kanon_sql
 from kanon_sql.engines import SCRATCH_TABLE, Engine
 from kanon_sql.errors import KanonError
 from kanon_sql.release.publish import MANIFEST_TABLE
-from kanon_sql.testing import as_text
 from kanon_sql.verbs.clean import clean
-from tests.campaign.cases import CASES, LEDGER, RELEASE, TOP, Case, Node, people
-from tests.campaign.places import SOURCE, Place, Rows
+from tests.campaign.cases import CASES, LEDGER, RELEASE, Case
+from tests.campaign.places import Place, Rows
 
 PENDING = "pending"
 """Stands in a manifest in place of a time, until the release stands under its name."""
@@ -52,17 +50,12 @@ class Verdict:
     recovered: bool = False
 
 
-def name_of(case: Case) -> str:
-    """The name that a case publishes to."""
-    return str(case.asks.get("release", RELEASE))
-
-
 def standing(place: Place, case: Case) -> Before:
     """What stands there now."""
-    others = {RELEASE} - {name_of(case)} if case.before else set()
+    others = {RELEASE} - set(case.names) if case.before else set()
     with place.still():
         return Before(
-            place.rows(name_of(case)),
+            case.read(place),
             {name: place.rows(name) for name in sorted(others)},
             frozenset(claim.run for claim in claims(place)),
         )
@@ -79,17 +72,18 @@ class Claim:
 
 
 def claims(place: Place, table: str = MANIFEST_TABLE) -> list[Claim]:
-    """What a manifest or a ledger says, read as it is stored: one row per run, a settled one before a pending one."""
+    """What a manifest or a ledger says, read as it is stored: one row per run and release, a settled one before a
+    pending one."""
     if table not in place.tables():
         return []
     found = [Claim(*map(str, row)) for row in
              place.fetch(f"SELECT release_name, run_id, published_at, manifest FROM {table}")]  # fmt: skip
     withdrawn = {claim.run for claim in found if claim.published_at == "withdrawn"} | {"turn"}
-    by_run: dict[str, Claim] = {}
+    of_release: dict[tuple[str, str], Claim] = {}
     for claim in sorted(found, key=lambda claim: claim.published_at != PENDING):
         if claim.run not in withdrawn:
-            by_run[claim.run] = claim
-    return list(by_run.values())
+            of_release[claim.run, claim.release] = claim
+    return list(of_release.values())
 
 
 def pending(place: Place) -> set[str]:
@@ -121,35 +115,28 @@ def examine(place: Place, case: Case, before: Before, *, changed: bool = False) 
 
 
 def _examined(place: Place, case: Case, before: Before, changed: bool) -> Verdict:
-    verdict = Verdict()
+    now = case.read(place)
+    verdict = Verdict(*case.state(place, before.release, _put_aside(place)))
     problems = verdict.problems
-    now = place.rows(name_of(case))
     on_the_way = pending(place)
-    if now is None and before.release is not None and _put_aside(place) == before.release:
-        verdict.state = "aside"
-    elif now != before.release:
-        verdict.state = "new"
-        if now is None:
-            problems.append("the earlier release is gone")
-        else:
-            problems += _not_whole(place, case, now, before) if not changed else too_small(case, now)
+    if verdict.state == "new" and now is not None:
+        problems += _not_whole(place, case, now, before) if not changed else case.too_small(now)
     elif before.runs < {claim.run for claim in claims(place)} - on_the_way:
         problems.append("the manifest speaks of a release that is not there")
     for name, rows in before.others.items():
         if place.rows(name) != rows:
             problems.append(f"another release, {name}, is not what it was")
-    if not changed and place.rows(SOURCE) != as_source(case):
+    if not changed and not case.is_source_intact(place):
         problems.append("the source was written to")
     if case.has_ledger:
-        problems += _of_ledger(place, name_of(case), now is not None, on_the_way)
+        problems += _of_ledger(place, case.names[0], now is not None, on_the_way)
     problems += [f"nothing records {name}" for name in place.scratch() if name not in recorded(place)]
     return verdict
 
 
-def _put_aside(place: Place) -> Rows | None:
-    """What a run moved out of the way, where exchanging takes two statements."""
-    names = [name for name in place.scratch() if name.endswith("_old") and name in recorded(place)]
-    return place.rows(names[0]) if names else None
+def _put_aside(place: Place) -> list[str]:
+    """What a run moved out of the way, where exchanging takes two statements; of several tables with a number."""
+    return [name for name in place.scratch() if re.search(r"_old\d?$", name) and name in recorded(place)]
 
 
 def _of_ledger(place: Place, release: str, stands: bool, on_the_way: set[str]) -> list[str]:
@@ -160,40 +147,15 @@ def _of_ledger(place: Place, release: str, stands: bool, on_the_way: set[str]) -
     return ["the ledger holds a release that is not there"] if not stands and entered - on_the_way else []
 
 
-def as_source(case: Case) -> Rows:
-    """The source as :meth:`Place.rows` gives it."""
-    return Counter(tuple(map(as_text, row)) for row in people(case.times))
-
-
 def _not_whole(place: Place, case: Case, now: Rows, before: Before) -> list[str]:
     """Why the new release is not one that the source gives, with its manifest beside it."""
     if not case.gives(now):
         return [f"{now.total()} rows stand under the release's name that the source does not give"]
-    told = [json.loads(claim.text) for claim in claims(place)
-            if claim.release == name_of(case) and claim.run not in before.runs]  # fmt: skip
-    if len(told) != 1:
-        return [f"{len(told)} manifests speak of the release"]
-    if not case.local and node_in(told[0]) != case.node_of(now):
-        return [f"the release is at {case.node_of(now)}, and the manifest says {node_in(told[0])}"]
-    return [] if told[0]["rows"]["released"] == _unmasked(now, case) else ["the manifest counts other rows"]
-
-
-def node_in(manifest: Mapping[str, Any]) -> Node:
-    """The levels that a manifest names."""
-    return manifest["node"]["sex"], manifest["node"]["age"]
-
-
-def _unmasked(rows: Rows, case: Case) -> int:
-    masked = case.asks.get("suppression", {}).get("style") == "mask"
-    return sum(count for row, count in rows.items() if not masked or row[:2] != (TOP, TOP))
-
-
-def too_small(case: Case, release: Rows) -> list[str]:
-    """Classes of a release below what was asked for, by brute force."""
-    sizes: Counter[tuple[str | None, ...]] = Counter()
-    for row, count in release.items():
-        sizes[row[:2]] += count
-    return [f"a class of {size} in a release for k = {case.k}" for size in sizes.values() if size < case.k]
+    own = [claim for claim in claims(place) if claim.release in case.names and claim.run not in before.runs]
+    if sorted(claim.release for claim in own) != sorted(case.names) or len({claim.run for claim in own}) != 1:
+        return [f"{len(own)} manifests speak of the release"]
+    wrong = case.manifest_wrong(json.loads(own[0].text), now)
+    return [] if wrong is None else [wrong]
 
 
 def recover(place: Place, case: Case, verdict: Verdict, *, clean_first: bool, whole: bool = True) -> None:
@@ -222,7 +184,7 @@ def _next_run(engine: Engine, place: Place, case: Case, verdict: Verdict, whole:
     """Run the case once more, or, where its release stands in a ledger and so must stay, another one."""
     again = CASES["again"] if case.has_ledger and verdict.state == "new" else case
     try:
-        result = kanon_sql.anonymize(engine, again.spec)
+        result = again.publish(engine, place)
     except KanonError as error:
         if whole:
             verdict.problems.append(f"the next run: {error}")
@@ -230,16 +192,16 @@ def _next_run(engine: Engine, place: Place, case: Case, verdict: Verdict, whole:
     if not result.passed:
         verdict.problems += [f"the next run: {result.message}"] if whole else []
         return
-    release = place.rows(name_of(again))
+    release = again.read(place)
     if release is None or (whole and not again.gives(release)):
         verdict.problems.append("the next run said that it published, and the release is not whole")
     else:
-        verdict.problems += too_small(again, release)
+        verdict.problems += again.too_small(release)
 
 
 def _clean(engine: Engine, place: Place, case: Case, verdict: Verdict) -> None:
     """``clean`` drops what is left of runs, and no release; one that is out of the way is put back."""
-    release = place.rows(name_of(case)) or _put_aside(place)
+    release = case.after_clean(place, _put_aside(place))
     clean(engine, drop=True)
     with place.still():
         left = place.scratch() + [f"a record of {name}" for name in recorded(place)]
@@ -248,7 +210,7 @@ def _clean(engine: Engine, place: Place, case: Case, verdict: Verdict) -> None:
             MANIFEST_TABLE, SCRATCH_TABLE, *place.scratch()}  # fmt: skip
         if left:
             verdict.problems.append(f"clean left {', '.join(left)}")
-        if release is not None and place.rows(name_of(case)) != release:
+        if release is not None and (case.read(place) or Counter()) != release:
             verdict.problems.append("clean changed the release")
         if strange:
             verdict.problems.append(f"tables of unknown use: {', '.join(sorted(strange))}")

@@ -16,7 +16,6 @@ from pathlib import Path
 from random import Random
 from typing import ClassVar
 
-import kanon_sql
 from kanon_sql.engines import Engine, Meter
 from kanon_sql.errors import KanonError
 from kanon_sql.sql import Statement
@@ -109,7 +108,7 @@ def in_child(place: Place, case: Case, at: Callable[[Engine, Point], None]) -> i
     try:
         with place.connect(**case.options(place)) as engine:
             Wire(engine, lambda point: at(engine, point))
-            return PUBLISHED if kanon_sql.anonymize(engine, case.spec).passed else REFUSED
+            return PUBLISHED if case.publish(engine, place).passed else REFUSED
     except KanonError:
         return REFUSED
     except MemoryError:
@@ -167,6 +166,7 @@ class Asked(Killed):
 
     name = "SIGTERM"
     after = False
+    not_for = ("large", "joint", "ready first", "ready", "ready more")
     number = signal.SIGTERM
 
     def fits(self, place: Place) -> bool:
@@ -175,7 +175,7 @@ class Asked(Killed):
     def strike(self, place: Place, case: Case, target: Target, random: Random) -> Struck:
         with tempfile.TemporaryDirectory(prefix="kanon_campaign_") as directory:
             self._spec = Path(directory) / "spec.yml"
-            self._spec.write_text(json.dumps(case.spec.to_dict()), encoding="utf-8")
+            self._spec.write_text(json.dumps(case.spec_at(place).to_dict()), encoding="utf-8")
             return super().strike(place, case, target, random)
 
     def work(self, place: Place, case: Case, target: Target, inside: bool, tell: Callable[[str], None]) -> int:

@@ -13,25 +13,24 @@ from typing import Any, ClassVar
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.errors import KanonError
-from tests.campaign.cases import LEDGER, Case, Node, levels, spec_of
+from tests.campaign.cases import HELD, LEDGER, Case, Node, levels, spec_of
 from tests.campaign.faults import Kind, Struck, Target
-from tests.campaign.judging import PENDING, Before, Verdict, as_source, claims, name_of, node_in, recorded
-from tests.campaign.places import SOURCE, Place
+from tests.campaign.judging import PENDING, Before, Verdict, claims, recorded
+from tests.campaign.places import Place
+from tests.campaign.several import SeveralNode
 from tests.campaign.wire import Point, Wire
 
 PATIENCE = 1.0
 """Seconds that a run may take to its point, or to its end, before another goes on: it may wait for a lock."""
 
 END_SECONDS = 90.0
-NODES: tuple[Node, ...] = ((1, 1), (0, 1), (1, 2), (1, 3))
-"""What the runs publish, all of it under one name; the earlier release is at another node."""
 
 
 class Held:
     """A run in a thread of its own, held before its n-th statement until it is let go."""
 
-    def __init__(self, place: Place, case: Case, spec: kanon_sql.Spec, at: int) -> None:
-        self.spec, self._at = spec, at
+    def __init__(self, place: Place, case: Case, spec: Any, at: int) -> None:
+        self.case, self.place, self.spec, self._at = case, place, spec, at
         self.arrived, self.done = threading.Event(), threading.Event()
         self._go = threading.Event()
         self.run_id: str | None = None
@@ -59,15 +58,13 @@ class Held:
         A run that is refused while it settles cannot know more: another run that finds its release settles it.
         """
         try:
-            result = kanon_sql.anonymize(engine, self.spec)
+            result = self.case.publish(engine, self.place, self.spec)
         except KanonError as error:
             said = str(error)
-            if said.endswith("the release is nevertheless published under its name"):
+            stands = "nevertheless published"
+            if said.endswith((f"{stands} under its name", f"the tables are {stands}")):
                 self.run_id = engine.run_id
-            elif (
-                "nevertheless published under its name" in said
-                or "it is unknown which release has the name now" in said
-            ):
+            elif stands in said or "it is unknown which" in said:
                 self.may_be = engine.run_id
             return
         if result.passed and result.manifest:
@@ -106,7 +103,7 @@ class TwoRuns(Kind):
     """Two runs that publish under one name."""
 
     name = "two runs at once"
-    cases = ("first", "again", "scratch schema")
+    cases = ("first", "again", "scratch schema", "several first", "several", "ready first", "ready", "ready more")
     runs: ClassVar[int] = 2
 
     def __init__(self) -> None:
@@ -120,13 +117,13 @@ class TwoRuns(Kind):
             return [Target(one, others=(other,)) for one, other in product(late, late)]
         return [Target(random.choice(late), others=tuple(random.choices(late, k=self.runs - 1))) for _ in range(400)]
 
-    def specs(self, case: Case) -> list[kanon_sql.Spec]:
+    def specs(self, place: Place, case: Case) -> list[kanon_sql.Spec | kanon_sql.RelationalSpec]:
         """What the runs publish."""
-        return [spec_of(**levels(*node)) for node in NODES[: self.runs]]
+        return [case.spec_at(place, node) for node in HELD[: self.runs]]
 
     def strike(self, place: Place, case: Case, target: Target, random: Random) -> Struck:
         self.held = []
-        for spec, at in zip(self.specs(case), (target.number, *target.others), strict=True):
+        for spec, at in zip(self.specs(place, case), (target.number, *target.others), strict=True):
             self.held.append(run := Held(place, case, spec, at))
             run.come()
         for run in random.sample(self.held, len(self.held)):
@@ -141,13 +138,13 @@ class TwoRuns(Kind):
     def examine(self, place: Place, case: Case, before: Before, struck: Struck) -> Verdict:
         """What stands is what one run published that says so, and the manifest knows just those that say so."""
         with place.still():
-            now = place.rows(name_of(case))
+            now = case.read(place)
             verdict = Verdict("intact" if now == before.release else "new")
             told = {claim.run: claim for claim in claims(place) if claim.run not in before.runs}
             passed = {run.run_id for run in self.held if run.run_id}
             possible = passed | {run.may_be for run in self.held if run.may_be}
             settled = {run for run, claim in told.items() if claim.published_at != PENDING}
-            if verdict.state == "new" and (now is None or case.node_of(now) not in self._nodes(told, possible)):
+            if verdict.state == "new" and (now is None or case.node_of(now) not in self._nodes(case, told, possible)):
                 verdict.problems.append("what stands there is not what a run says that it published")
             if verdict.state == "intact" and passed:
                 verdict.problems.append("a run says that it published, and the earlier release stands")
@@ -156,13 +153,13 @@ class TwoRuns(Kind):
                     f"{len(passed)} runs say that they published, the manifest that {len(settled)} did"
                 )
             verdict.problems += [f"nothing records {name}" for name in place.scratch() if name not in recorded(place)]
-            if place.rows(SOURCE) != as_source(case):
+            if not case.is_source_intact(place):
                 verdict.problems.append("the source was written to")
         return verdict
 
     @staticmethod
-    def _nodes(told: dict[str, Any], passed: set[str]) -> set[Node]:
-        return {node_in(json.loads(claim.text)) for run, claim in told.items() if run in passed}
+    def _nodes(case: Case, told: dict[str, Any], passed: set[str]) -> set[Node | SeveralNode]:
+        return {case.node_in(json.loads(claim.text)) for run, claim in told.items() if run in passed}
 
 
 class ThreeRuns(TwoRuns):
@@ -186,14 +183,14 @@ class TwoEntries(TwoRuns):
     cases = ("joint",)
     other = "third_release"
 
-    def specs(self, case: Case) -> list[kanon_sql.Spec]:
+    def specs(self, place: Place, case: Case) -> list[kanon_sql.Spec | kanon_sql.RelationalSpec]:
         changes = {**case.asks, **levels(0, 2), "release": self.other, "privacy": [{"k_anonymity": case.k}]}
-        return [case.spec, spec_of(**changes)]
+        return [case.spec_at(place), spec_of(**changes)]
 
     def examine(self, place: Place, case: Case, before: Before, struck: Struck) -> Verdict:
         """At most one of them stands, and it is in the ledger."""
         with place.still():
-            names = [name for name in (name_of(case), self.other) if place.rows(name) is not None]
+            names = [name for name in (case.names[0], self.other) if place.rows(name) is not None]
             entered = [claim.release for claim in claims(place, LEDGER)]
             verdict = Verdict("new" if names else "intact")
             passed = [run for run in self.held if run.run_id]

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 import kanon_sql
-from tests.campaign.cases import CASES, RELEASE, Case, people, prepare, spec_of
+from tests.campaign import several
+from tests.campaign.cases import CASES, RELEASE, SEVERAL, Case, people, prepare, spec_of
 from tests.campaign.command import KINDS, Campaign, main
 from tests.campaign.disk import Disk, Unmountable
 from tests.campaign.faults import Failing, Kind, Struck, Target
 from tests.campaign.judging import examine, recorded, recover, standing
 from tests.campaign.kills import Killed
 from tests.campaign.places import PLACES, DuckDBPlace, Place
+from tests.campaign.schedules import TwoRuns
 from tests.servers import REQUIRED
 from tests.servers.base import Missing
 
@@ -203,9 +205,10 @@ def test_the_judge_knows_a_whole_release(duck: Place) -> None:
     assert (verdict.state, verdict.problems) == ("new", [])
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
-def test_what_a_case_may_publish(case: Case) -> None:
+@pytest.mark.parametrize("name", [name for name in CASES if name not in SEVERAL])
+def test_what_a_case_may_publish(name: str) -> None:
     """By hand: classes of 8, 8, 6 and 2 by sex and decade; one row is 35 years old."""
+    case = CASES[name]
     sizes = {"suppressed": 22, "masked": 24, "query": 23, "large": 24 * 500}
     nodes = {"suppressed": (0, 1), "masked": (0, 1)}
     release = case.at(nodes.get(case.name, (1, 1)))
@@ -227,6 +230,78 @@ def test_what_the_source_gives_by_local_recoding() -> None:
     released[young] -= 1
     released["M", "[30, 40)", young[2]] += 1
     assert not case.gives(released), "and a fourth who is not in his thirties"
+
+
+# --- several tables ---------------------------------------------------------------------------------
+
+ALL_OLD_OR_NEW = {"duckdb": 12, "sqlite": 6, "postgres": 6, "mariadb": 6, "clickhouse": 4}
+
+
+@pytest.mark.campaign_on("clickhouse", "mariadb", "sqlite")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ALL_OLD_OR_NEW])
+def test_several_tables_are_all_old_or_all_new(name: str) -> None:
+    """Faults at the statements that publish them."""
+    assert_nothing_breaks(name, ALL_OLD_OR_NEW[name], 3, [Failing(), Killed(), TwoRuns()], ("ready", "ready more"))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ALL_OLD_OR_NEW])
+def test_the_long_form_for_several_tables(name: str) -> None:
+    assert_nothing_breaks(name, 300, 2, cases=SEVERAL)
+
+
+@pytest.fixture(scope="module")
+def ready() -> Iterator[Place]:
+    place = DuckDBPlace()
+    prepare(place, CASES["ready"])
+    yield place
+    place.close()
+
+
+def test_what_three_tables_hold_at_a_node() -> None:
+    """By hand: person 0 is a woman with stays in wards y1 and x1, where she got B1 and A1."""
+    rows = several.expected((0, 1, 2))
+    assert rows.total() == 12 + 24 + 24
+    assert {row: count for row, count in rows.items() if row[-1] == "p0"} == {
+        ("persons", "F", "p0"): 1,
+        ("stays", "y*", "s0", "p0"): 1,
+        ("stays", "x*", "s1", "p0"): 1,
+        ("drugs", "*", "d0", "s0", "p0"): 1,
+        ("drugs", "*", "d1", "s1", "p0"): 1,
+    }
+
+
+MIXED: dict[str, tuple[str, str]] = {
+    "stays of another release": (
+        "CREATE OR REPLACE TABLE stays AS SELECT sid, id, ward, sno FROM ready_stays WHERE node = '010'",
+        "the source does not give",
+    ),
+    "a table is missing": ("DROP TABLE drugs", "drugs of the earlier release is gone; some tables are missing"),
+    "nothing stands": ("DROP TABLE drugs; DROP TABLE stays; DROP TABLE persons", "persons of the earlier release"),
+    "a row refers to nobody": ("UPDATE stays SET id = 99 WHERE sid = 1", "some tables are missing"),
+}
+
+
+@pytest.mark.parametrize("what", MIXED)
+def test_the_judge_sees_tables_that_do_not_belong_together(ready: Place, what: str) -> None:
+    ready.restore("ready")
+    before = standing(ready, CASES["ready"])
+    assert examine(ready, CASES["ready"], before).problems == []
+    sql, why = MIXED[what]
+    for statement in sql.split("; "):
+        ready.execute(statement)
+    problems = "; ".join(sorted(examine(ready, CASES["ready"], before).problems))
+    assert why in problems
+
+
+def test_the_judge_sees_tables_of_two_releases_where_one_may_be_missing(ready: Place) -> None:
+    """As on ClickHouse, between two renames: of the old tables two stand, and a new one."""
+    ready.restore("ready")
+    before = standing(ready, CASES["ready"])
+    ready.execute("CREATE OR REPLACE TABLE stays AS SELECT sid, id, ward, sno FROM ready_stays WHERE node = '010'")
+    ready.execute("DROP TABLE drugs")
+    assert "tables of two releases stand together" in examine(ready, CASES["ready"], before).problems
 
 
 class Lying(Kind):
