@@ -25,10 +25,7 @@ __all__ = [
     "csv_options",
     "drafted",
     "load_any_spec",
-    "load_cloak_spec",
-    "load_perturb_spec",
     "load_spec",
-    "load_table_spec",
     "need_database",
     "need_lasting",
     "need_parties",
@@ -58,27 +55,6 @@ def load_spec(path: Path) -> Spec:
         message = "missing 'source'; add the table or view to anonymize, {query: ...} or {file: ...}"
         raise SpecError([Problem(message, str(path), 1, 1)])
     return spec
-
-
-def load_perturb_spec(path: Path) -> PerturbSpec:
-    """The perturbation spec in a file."""
-    from kanon_sql.spec import PerturbSpec
-
-    return PerturbSpec.load(path)
-
-
-def load_table_spec(path: Path) -> TableSpec:
-    """The table spec in a file."""
-    from kanon_sql.spec import TableSpec
-
-    return TableSpec.load(path)
-
-
-def load_cloak_spec(path: Path) -> CloakSpec:
-    """The positions spec in a file."""
-    from kanon_sql.spec import CloakSpec
-
-    return CloakSpec.load(path)
 
 
 def load_any_spec(path: Path) -> Spec | TableSpec | CloakSpec | PerturbSpec:

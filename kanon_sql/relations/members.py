@@ -43,6 +43,7 @@ __all__ = [
     "States",
     "members",
     "path_of",
+    "rows_have",
     "unchanged_columns",
 ]
 
@@ -431,8 +432,8 @@ class _Reader:
         named = ", ".join(self._key)
         if without:
             problems.append(
-                f"{where}.key: {_rows(without)} NULL in {named}, so that no row can refer to them; leave them out in a "
-                "query"
+                f"{where}.key: {rows_have(without)} NULL in {named}, so that no row can refer to them; leave them out "
+                "in a query"
             )
         if repeated:
             what = "a person has one row there" if self.parent is None else "a key identifies one row"
@@ -581,7 +582,8 @@ def _column(workspace: Workspace, lookup: Lookup, number: int) -> LabelledColumn
     )
 
 
-def _rows(count: int) -> str:
+def rows_have(count: int) -> str:
+    """``1 row has``, ``2,300 rows have``."""
     return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
 
 

@@ -43,6 +43,7 @@ from kanon_sql.relations import (
     released_keys,
     released_list,
     requirement_label,
+    rows_have,
     rows_with_values,
     source_references,
     thinned,
@@ -780,7 +781,7 @@ def _checked(seen: Examined, spec: RelationalSpec, below: BelowMinimum) -> str:
         return "there are no persons, so that nothing is protected"
     failed = [item for item in seen.shared if not item.holds]
     problems = [f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed]
-    levels = [f"{column}: {_rows(rows)} a label below minimum_level" for column, rows in below.rows.items()]
+    levels = [f"{column}: {rows_have(rows)} a label below minimum_level" for column, rows in below.rows.items()]
     if problems := [*problems, *_beyond(seen, spec), *levels]:
         return "; ".join(problems)
     held = ", ".join(requirement_label(item.requirement) for item in seen.shared)
@@ -802,11 +803,7 @@ def _unchecked(below: BelowMinimum) -> list[str]:
     """What a check does not see of what the spec allows."""
     notes = [f"minimum_level was not checked: {', '.join(columns)}; {why}" for why, columns in below.unchecked.items()]
     why = "a label that no value of the source has, so that its level is not known"
-    return [*notes, *(f"minimum_level of {column}: {_rows(rows)} {why}" for column, rows in below.unknown.items())]
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
+    return [*notes, *(f"minimum_level of {column}: {rows_have(rows)} {why}" for column, rows in below.unknown.items())]
 
 
 def running_on_released(

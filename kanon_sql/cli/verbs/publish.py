@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kanon_sql.cli.inputs import MEMORY, load_cloak_spec, load_perturb_spec, load_table_spec, need_lasting
+from kanon_sql.cli.inputs import MEMORY, need_lasting
 from kanon_sql.cli.options import FailOnWarning, Preview, SpecFile, TableFormat
 from kanon_sql.cli.outputs import exit_with, print_output
 from kanon_sql.cli.program import verb
@@ -60,9 +60,10 @@ def table(run: Session, spec_file: SpecFile, preview: Preview = False, fail_on_w
     shown; -o cells.csv writes the protected cells. Exit code 1: a cell could not be
     protected, or a warning is an error; nothing was published.
     """
+    from kanon_sql.spec import TableSpec
     from kanon_sql.verbs.tabulate import tabulate
 
-    _publish(run, tabulate, load_table_spec(spec_file), preview=preview, fail_on_warning=fail_on_warning)
+    _publish(run, tabulate, TableSpec.load(spec_file), preview=preview, fail_on_warning=fail_on_warning)
 
 
 @verb(
@@ -83,9 +84,10 @@ def positions(
     If the spec names no release, the result is only shown. Exit code 1: too many rows would
     be left out, a pattern exposes a person, or a warning is an error; nothing was published.
     """
+    from kanon_sql.spec import CloakSpec
     from kanon_sql.verbs.cloak import cloak
 
-    _publish(run, cloak, load_cloak_spec(spec_file), preview=preview, fail_on_warning=fail_on_warning)
+    _publish(run, cloak, CloakSpec.load(spec_file), preview=preview, fail_on_warning=fail_on_warning)
 
 
 @verb(
@@ -107,9 +109,10 @@ def perturbed(
     linkage finds more rows than the spec allows, or a warning is an error; nothing was
     published.
     """
+    from kanon_sql.spec import PerturbSpec
     from kanon_sql.verbs.perturb import perturb
 
-    _publish(run, perturb, load_perturb_spec(spec_file), preview=preview, fail_on_warning=fail_on_warning)
+    _publish(run, perturb, PerturbSpec.load(spec_file), preview=preview, fail_on_warning=fail_on_warning)
 
 
 @verb("kanon-sql publish check positions.yml -d clinic.duckdb", group="publish", scratch=True)
@@ -120,9 +123,10 @@ def check(run: Session, spec_file: SpecFile, fail_on_warning: FailOnWarning = Fa
     with the published table; does not rely on the manifest and publishes nothing. Exit code 1:
     they differ, or publish positions would fail with the current source.
     """
+    from kanon_sql.spec import CloakSpec
     from kanon_sql.verbs.cloak import cloak
 
-    spec = load_cloak_spec(spec_file)
+    spec = CloakSpec.load(spec_file)
     engine = run.connect(read_only=True)
     result = cloak(engine, spec, check=True, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning)
     run.close()
