@@ -54,10 +54,12 @@ class Changes(Buttons):
         visit = self._visit(request)
         if visit.columns is not None:
             return HTMLResponse("")
+        source = spec_of(visit).source
 
         def show(found: Any) -> str:
-            visit.columns = tuple((column.name, column.type) for column in found.columns)
-            return ""
+            if spec_of(visit).source == source:
+                visit.columns = tuple((column.name, column.type) for column in found.columns)
+            return views.columns_listed(len(found.columns))
 
         return await self._soon(visit, self._begin(visit, questions.columns(spec_of(visit)), show))
 

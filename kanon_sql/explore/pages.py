@@ -211,6 +211,8 @@ class _Pages(Changes):
             result = found
         if result is None:
             raise HTTPException(404)
+        if (looked := visit.looked_at.get(spec.hash)) is not None:
+            result = views.with_release_warnings(result, looked)
         name = views.spec_name(spec)
         if request.path_params["kind"] == "json":
             return _file(json.dumps(result.to_dict(), indent=2) + "\n", f"{name}.json", "application/json")

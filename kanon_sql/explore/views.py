@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -48,6 +49,7 @@ __all__ = [
     "answered",
     "candidates",
     "certified",
+    "columns_listed",
     "compared",
     "controlled",
     "earlier",
@@ -70,6 +72,7 @@ __all__ = [
     "static",
     "tree",
     "waiting",
+    "with_release_warnings",
 ]
 
 OF_EVERY_PLAN = {
@@ -336,6 +339,11 @@ def history(visit: Visit, message: str = "") -> str:
     return _rendered("history", history=visit.history, message=message)
 
 
+def columns_listed(count: int) -> str:
+    """How many columns the source has, whose roles can be changed now."""
+    return f"<p>{number(count)} columns</p>"
+
+
 def role_changed(visit: Visit, name: str, role: str, change: RoleChange, hierarchy: str) -> str:
     """What another role does, or what would be dropped for it.
 
@@ -370,6 +378,18 @@ def release_warnings(visit: Visit, spec: Spec, result: Plan | None = None, *, ma
         "release_warnings", found=found, warnings=_of_rows(found), last=_of_rows(last), known_before=last is not None,
         looks=found is None and last is None and may_look,
     )  # fmt: skip
+
+
+def with_release_warnings(result: Plan, looked: Plan) -> Plan:
+    """A plan in full with the warnings about the rows, and the verdict that these make.
+
+    Args:
+        result: the plan.
+        looked: the plan of the same spec whose rows were looked at.
+    """
+    more = [item for item, _ in _of_rows(looked)]
+    judged = {} if looked.passed else {"verdict": looked.verdict, "message": looked.message}
+    return replace(result, warnings=[*result.warnings, *more], **judged)  # type: ignore[arg-type]
 
 
 def _of_rows(result: Plan | None) -> list[tuple[Warned, str | None]]:

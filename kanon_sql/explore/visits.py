@@ -160,6 +160,9 @@ class Visit:
         before = {} if self.spec is None else self.spec.quasi_identifiers
         gone = before.keys() - spec.quasi_identifiers.keys()
         self.hierarchies |= {name: before[name].to_dict() for name in gone}
+        if self.spec is not None and self.spec.source != spec.source:  # a candidate that was loaded
+            self.columns, self.looked_last = None, None
+            self.hierarchies.clear()
         self.spec = spec
         self.started_with = self.started_with or spec
 

@@ -41,6 +41,8 @@ def test_roles_are_changed_taken_back_and_kept_over_a_reload(chromium: Any, clin
         page.wait_for_selector("#effects :text('Every value of town is released unchanged')")
         page.wait_for_selector("#row-warnings .problems:has-text('Publishing would stop')")
         assert "kept_reveals_quasi_identifier" in page.inner_text("#row-warnings")
+        assert page.inner_text("#answer h2") == "FAIL Publishing would stop", "which the search had not known"
+        assert page.text_content("#short") == "FAIL: publishing would stop"
         assert page.evaluate("() => document.activeElement.dataset.role") == "town", "the focus stays"
         assert overflow(page) <= 0
         refuse_violations(page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -150,6 +151,9 @@ def test_a_column_that_is_kept_has_the_warnings_that_its_release_would_have(page
     told = shown + plain(first.text)
     assert all(code in told and message in told for code, message in warned.items()), told
     assert "Publishing would stop" in shown
+    exported = json.loads(page.send(page.visit + "export.json").text)
+    assert (exported["verdict"], warned.keys()) == ("fail", {item["code"] for item in exported["warnings"]})
+    assert "kept_reveals_quasi_identifier" in page.send(page.visit + "export.html").text
     role(page, "receipt", "keep")
     page.ask("ask", {})
     assert "nearly_unique_kept" in page.ask("warnings").text
@@ -434,3 +438,22 @@ def test_several_specs_are_candidates_by_the_names_of_their_files(
         shown = plain(somebody.ask("compare", {"with.1": "1", "with.2": "1"}).text)
         assert "strict lax" in shown
         assert "requirements , differs k-anonymity k = 20; l-diversity of diagnosis l = 2 k-anonymity k = 3" in shown
+
+
+def test_a_candidate_of_another_table_has_the_columns_of_that_table(tmp_path: Path) -> None:
+    make_visits(tmp_path / "clinic.duckdb")
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE stays AS SELECT age, diagnosis, zip AS area FROM visits")
+    other = TEXT.replace("source: visits", "source: stays").replace("zip: {prefix: [4, 3, 2]}", "area: {}")
+    specs = {"visits": Spec.parse(TEXT), "stays": Spec.parse(other.replace("identifiers: [name]\n", ""))}
+    connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
+    with explored(connect, specs["visits"], candidates=specs) as somebody:
+        somebody.enter()
+        somebody.ask("columns")
+        assert "receipt" in somebody.send(somebody.visit + "controls").text
+        somebody.ask("candidates/2/load", {})
+        assert somebody.ask("columns").text != ""
+        controls = plain(somebody.send(somebody.visit + "controls").text)
+        assert "receipt" not in controls
+        assert "area quasi-identifier" in controls
+        assert "The sources differ" in somebody.ask("compare", {"with.1": "1", "with.2": "1"}).text

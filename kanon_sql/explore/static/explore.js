@@ -26,7 +26,14 @@
     const short = find("#answer [data-short]");
     if (short) {
       const warned = document.querySelectorAll("#warnings li, #row-warnings li").length;
-      find("#short").textContent = `${short.dataset.short}${warned ? `; ${warned} ${warned === 1 ? "warning" : "warnings"}` : ""}`;
+      const stops = find("#row-warnings [data-stops]") !== null;
+      if (stops) {  // what is found in the rows goes before what the search said
+        const [badge, words] = find("#answer .verdict h2").childNodes;
+        badge.className = "badge fail";
+        badge.textContent = "FAIL";
+        words.textContent = ` ${find("#row-warnings [data-stops]").dataset.stops}`;
+      }
+      find("#short").textContent = stops ? "FAIL: publishing would stop" : `${short.dataset.short}${warned ? `; ${warned} ${warned === 1 ? "warning" : "warnings"}` : ""}`;
     }
     if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
     if (place.id === "more" && find("#row-warnings [data-look]")) look();
@@ -126,6 +133,7 @@
   };
   const redrawn = async () => {
     stale = !await renew(edits);
+    learn();  // of a candidate with another source
     await moved(false, false, []);  // of what the server has: the form may be of before
   };
   const steps = async (answer) => {
@@ -204,7 +212,7 @@
       await new Promise((done) => setTimeout(done, 300));
       answer = await send(waited.querySelector("[data-job]").dataset.job);
     }
-    if (answer.status === 200) stale = !await renew(edits);
+    if (answer.status === 200 && answer.text) stale = !await renew(edits);
   };
 
   document.addEventListener("submit", async (event) => {
