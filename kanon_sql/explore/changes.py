@@ -141,6 +141,21 @@ class Changes(Buttons):
         job = self._begin(visit, questions.candidates(chosen), lambda found: views.side_by_side(chosen, found))
         return await self._soon(visit, job)
 
+    # --- Several tables ---
+
+    async def together(self, request: Request) -> Response:
+        """The plan of several tables, by their spec as its file is now."""
+        visit, load = self._visit(request), self._settings.several
+        if load is None:
+            raise HTTPException(404)
+        visit.related = None
+
+        def show(found: Any) -> str:
+            visit.related = found
+            return views.together(found)
+
+        return await self._soon(visit, self._begin(visit, questions.planned_together(load), show))
+
     # --- The page of an earlier tab ---
 
     async def earlier(self, request: Request) -> Response:

@@ -22,6 +22,7 @@ from kanon_sql.explore.requests import form_of, spec_of
 from kanon_sql.explore.visits import Settings, Visits
 from kanon_sql.explore.work import Work
 from kanon_sql.report.html import html_report
+from kanon_sql.report.related_page import relational_report
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
@@ -200,6 +201,8 @@ class _Pages(Changes):
     async def export(self, request: Request) -> Response:
         """The plan's report, or its JSON."""
         visit = self._visit(request)
+        if visit.related is not None:
+            return _exported(visit.related, relational_report, "tables", request.path_params["kind"])
         spec = spec_of(visit)
         result = visit.full.get(spec.hash)
         if result is None and spec.hash in visit.results:  # what was waited for is not all of it
@@ -213,10 +216,7 @@ class _Pages(Changes):
             raise HTTPException(404)
         if (looked := visit.looked_at.get(spec.hash)) is not None:
             result = views.with_release_warnings(result, looked)
-        name = views.spec_name(spec)
-        if request.path_params["kind"] == "json":
-            return _file(json.dumps(result.to_dict(), indent=2) + "\n", f"{name}.json", "application/json")
-        return _file(html_report(result), f"{name}.html", "text/html; charset=utf-8")
+        return _exported(result, html_report, views.spec_name(spec), request.path_params["kind"])
 
 
 KEYS = {
@@ -226,6 +226,13 @@ KEYS = {
     "sensitive": "sensitive",
     "keep": "keep",
 }
+
+
+def _exported(result: Any, report: Callable[[Any], str], name: str, kind: str) -> Response:
+    """A result as JSON, or its report."""
+    if kind == "json":
+        return _file(json.dumps(result.to_dict(), indent=2) + "\n", f"{name}.json", "application/json")
+    return _file(report(result), f"{name}.html", "text/html; charset=utf-8")
 
 
 def _file(text: str, name: str, kind: str) -> Response:
@@ -300,6 +307,7 @@ def application(work: Work, visits: Visits, settings: Settings, access: Access) 
             get("/{visit}/controls", pages.controls),
             get("/{visit}/nodes", pages.nodes),
             post("/{visit}/again", pages.again),
+            post("/{visit}/together", pages.together),
             post("/{visit}/curve", pages.curve),
             get("/{visit}/history", pages.history),
             post("/{visit}/step/{way}", pages.step),

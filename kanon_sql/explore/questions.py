@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.errors import HierarchyError, SearchTooLarge, SpecError, UnsupportedError
+from kanon_sql.errors import HierarchyError, Problem, SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.explore.visits import Drafted
 from kanon_sql.explore.work import Stopped, Tools
 from kanon_sql.spec import Spec
@@ -23,6 +23,7 @@ __all__ = [
     "measured",
     "planned",
     "planned_in_full",
+    "planned_together",
     "previewed",
     "published",
     "with_release_warnings",
@@ -65,6 +66,20 @@ def planned_in_full(spec: Spec) -> Callable[[Tools], Any]:
             except (SearchTooLarge, UnsupportedError):
                 continue
         return full(explain=False, distributions=False)
+
+    return ask
+
+
+def planned_together(load: Callable[[], Any]) -> Callable[[Tools], Any]:
+    """What a release of several tables would lose, by their spec as it is by then."""
+    from kanon_sql.verbs.plan import plan
+
+    def ask(tools: Tools) -> Any:
+        try:
+            spec = load()
+        except SpecError as error:  # with the lines of the file, which the user is at work on
+            raise SpecError([Problem(str(problem)) for problem in error.problems]) from None
+        return plan(tools.engine, spec, report=tools.report)
 
     return ask
 

@@ -33,6 +33,7 @@ from kanon_sql.report.certificate import certificate_facts, certificate_parts
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
 from kanon_sql.report.levels import level_cells
 from kanon_sql.report.nodes import figures_in_words, known_in_words, why_in_words
+from kanon_sql.report.related_page import relational_parts
 from kanon_sql.report.run import read_run
 from kanon_sql.report.words import number, percent
 from kanon_sql.spec import Spec
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.details import Details
     from kanon_sql.verbs.hierarchy import HierarchyResult
+    from kanon_sql.verbs.relational import RelationalResult
     from kanon_sql.verbs.result import Plan, Warned
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "side_by_side",
     "spec_name",
     "static",
+    "together",
     "tree",
     "waiting",
     "with_release_warnings",
@@ -378,6 +381,11 @@ def release_warnings(visit: Visit, spec: Spec, result: Plan | None = None, *, ma
         "release_warnings", found=found, warnings=_of_rows(found), last=_of_rows(last), known_before=last is not None,
         looks=found is None and last is None and may_look,
     )  # fmt: skip
+
+
+def together(result: RelationalResult) -> str:
+    """The plan of several tables."""
+    return _rendered("together", parts=relational_parts(result, "tables"), cost=result.cost)
 
 
 def with_release_warnings(result: Plan, looked: Plan) -> Plan:

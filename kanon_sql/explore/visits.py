@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,9 @@ from kanon_sql.explore.work import Job, Metered, Work
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
+    from kanon_sql.spec import RelationalSpec
     from kanon_sql.verbs.init import Suggestion
+    from kanon_sql.verbs.relational import RelationalResult
     from kanon_sql.verbs.result import Plan
 
 __all__ = ["LONGEST_NAME", "MOST_CANDIDATES", "MOST_VISITS", "Candidate", "Drafted", "Settings", "Visit", "Visits"]
@@ -49,6 +51,7 @@ class Settings:
         may_publish: releases may be published.
         reveals: values of small classes may be shown.
         table: the table, or the file, to start from where there is no spec.
+        several: reads the spec of several tables whose plan is shown; None for a page of one table.
         directory: where the server was started; what the page writes as files is below it.
     """
 
@@ -56,6 +59,7 @@ class Settings:
     may_publish: bool = False
     reveals: bool = False
     table: str | None = None
+    several: Callable[[], RelationalSpec] | None = None
     directory: Path = field(default_factory=Path.cwd)
 
 
@@ -104,6 +108,7 @@ class Visit:
         full: the same with all that is counted and explained.
         level_names: what the levels of a column with a hierarchy are called.
         looked_at: the same with the warnings about the rows that would be released.
+        related: the last plan of several tables.
         looked_last: the roles that the last one of these had, and its plan; None before.
         used_at: when the page was used last, UTC.
         metered: what all took together.
@@ -128,6 +133,7 @@ class Visit:
     full: OrderedDict[str, Plan] = field(default_factory=OrderedDict)
     level_names: dict[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     looked_at: OrderedDict[str, Plan] = field(default_factory=OrderedDict)
+    related: RelationalResult | None = None
     looked_last: tuple[Mapping[str, str], Plan] | None = None
     used_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     metered: Metered = field(default_factory=Metered)

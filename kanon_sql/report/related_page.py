@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section
-from kanon_sql.report.html.page import sections_page
+from kanon_sql.report.html.page import PageParts, sections_page, sections_parts
 from kanon_sql.report.json import to_json
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
 from kanon_sql.report.words import number, percent
@@ -16,7 +16,7 @@ from kanon_sql.verbs.relational import RelationalResult, TableResult
 from kanon_sql.verbs.relational_audit import RelationalAudit
 from kanon_sql.verbs.result import Cost, Warned
 
-__all__ = ["RelatedPage", "audit_report", "read_related", "related_report", "relational_report"]
+__all__ = ["RelatedPage", "audit_report", "read_related", "related_report", "relational_parts", "relational_report"]
 
 _ROW, _INDENT, _BAR = 62, 18, 12
 
@@ -86,6 +86,25 @@ def _pictures(result: RelationalResult) -> list[Picture]:
 
 def relational_report(result: RelationalResult) -> str:
     """The HTML page of a plan, a release or a check of several tables. It holds counts and names, and no value."""
+    subject = f"{result.verb} of {len(result.tables)} tables"
+    return sections_page(to_json(result.to_dict()), subject, *_content(result), "")
+
+
+def relational_parts(result: RelationalResult, prefix: str) -> PageParts:
+    """The same in parts.
+
+    Args:
+        result: of several tables.
+        prefix: makes the ids of its pictures unique in the page.
+    """
+    return sections_parts(*_content(result), prefix)
+
+
+_Content = tuple[bool, str, str, list[tuple[str, str, str]], list[Section]]
+
+
+def _content(result: RelationalResult) -> _Content:
+    """The verdict, the same in a few words and in a sentence, the tiles and the sections."""
     sections = [Section("Tables", list(_tables(result)))]
     columns = [
         [f"{name}.{column}", _share(found["loss"]), _levels(found["levels"])]
@@ -105,16 +124,8 @@ def relational_report(result: RelationalResult) -> str:
     tiles = [("persons released", number(result.persons - result.left_out), f"of {number(result.persons)}")]
     if result.fewest is not None:
         tiles.append(("smallest class", number(result.fewest), f"persons, in {number(result.classes)} classes"))
-    return sections_page(
-        to_json(result.to_dict()),
-        f"{result.verb} of {len(result.tables)} tables",
-        result.passed,
-        "The requirements hold" if result.passed else "Nothing may be published",
-        result.message,
-        tiles,
-        sections,
-        "",
-    )
+    verdict = "The requirements hold" if result.passed else "Nothing may be published"
+    return result.passed, verdict, result.message, tiles, sections
 
 
 def audit_report(result: RelationalAudit) -> str:

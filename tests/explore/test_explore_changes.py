@@ -457,3 +457,60 @@ def test_a_candidate_of_another_table_has_the_columns_of_that_table(tmp_path: Pa
         assert "receipt" not in controls
         assert "area quasi-identifier" in controls
         assert "The sources differ" in somebody.ask("compare", {"with.1": "1", "with.2": "1"}).text
+
+
+# --- Several tables ------------------------------------------------------------------------
+
+RELATED = """
+version: 1
+person: {table: people, key: id, quasi_identifiers: {town: {maximum_level: 0}}}
+tables:
+  stays: {key: nr, person: who, quasi_identifiers: {ward: {maximum_level: 0}}}
+privacy:
+- km_anonymity: {k: 3, m: 1}
+"""
+
+
+def make_related(folder: Path) -> tuple[Path, Path]:
+    """A database of two tables, and the spec of both."""
+    with duckdb.connect(str(folder / "related.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT i AS id, 'zq' || i % 2 AS town FROM range(12) AS t(i)")
+        connection.execute(
+            "CREATE TABLE stays AS SELECT i AS nr, i % 12 AS who, 'wx' || i % 2 AS ward FROM range(24) AS t(i)"
+        )
+    (folder / "tables.yml").write_text(RELATED)
+    return folder / "related.duckdb", folder / "tables.yml"
+
+
+def test_a_spec_of_several_tables_has_a_page_without_controls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database, path = make_related(tmp_path)
+    served: list[Any] = []
+    monkeypatch.setattr("kanon_sql.explore.serve", lambda *given, **more: served.append((*given, more)))
+    assert run("explore", path, "-d", database, "--no-browser").exit_code == 0
+    ((connect, spec, settings, more),) = served
+    assert (spec, more["candidates"]) == (None, None)
+    with explored(connect, None, several=settings.several) as somebody:
+        somebody.enter()
+        page = somebody.send(somebody.visit).text
+        assert "There are no controls" in page
+        assert "data-now" in page
+        assert not re.findall("step-undo|data-role|Publish the", page)
+        assert somebody.send(somebody.visit + "export.html").status == 404, "it is not planned yet"
+        found = somebody.ask("together", {})
+        with kanon_sql.connect(database, read_only=True) as engine:
+            alone = kanon_sql.plan(engine, kanon_sql.RelationalSpec.parse(RELATED))
+        assert alone.message in plain(found.text)
+        assert "<svg" in found.text
+        assert not re.findall(r"zq[01]|wx[01]|\sstyle=|<style", found.text)
+        assert json.loads(somebody.send(somebody.visit + "export.json").text)["persons"] == 12
+        assert "Several tables" not in somebody.send(somebody.visit + "export.html").text
+        path.write_text(RELATED.replace("k: 3", "k: 700"))
+        assert "FAIL" in somebody.ask("together", {}).text, "the file is read again"
+        path.write_text("person: {")
+        broken = somebody.ask("together", {})
+        assert (broken.status, "tables.yml" in broken.text) == (422, True)
+        for what, fields in (("ask", {}), ("role", {"column": "town", "role": "keep"}), ("candidates", {"name": "x"})):
+            assert somebody.ask(what, fields).status == 404
+    with explored(partial(kanon_sql.connect, database, read_only=True), None) as somebody:
+        somebody.enter()
+        assert somebody.ask("together", {}).status == 404

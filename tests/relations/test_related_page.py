@@ -114,9 +114,11 @@ def test_a_damaged_result_of_several_tables_is_refused(database: str, tmp_path: 
 
 
 def test_what_is_not_for_several_tables_says_what_is(database: str, tmp_path: Path) -> None:
-    run = CliRunner().invoke(app, ["explore", database.replace("c.duckdb", "t.yml"), "-d", database])
-    assert run.exit_code == 2, run.output
-    assert "explore shows one table; for several, kanon-sql plan" in " ".join(run.output.split())
+    spec = database.replace("c.duckdb", "t.yml")
+    for more, words in (([spec], "use kanon-sql compare"), (["--allow-publish"], "use kanon-sql anonymize")):
+        run = CliRunner().invoke(app, ["explore", spec, *more, "-d", database])
+        assert run.exit_code == 2, run.output
+        assert words in " ".join(run.output.split())
     (tmp_path / "t.yml").write_text(SPEC + "ledger: {table: l}\n")
     run = CliRunner().invoke(app, ["plan", str(tmp_path / "t.yml"), "-d", database])
     assert run.exit_code == 2, run.output

@@ -1,5 +1,6 @@
 """``explore``: a page where one moves the controls and sees what it costs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -68,6 +69,8 @@ def explore(
 ) -> None:
     """Open a page in the browser that shows what k, limits and levels cost.
 
+    A spec of several tables opens the page of its plan, without controls.
+
     The printed address holds a token, so other users of this machine cannot use the page. The
     source is read once; every control then uses the counts. Writes only temporary tables,
     unless --allow-publish is given. Ctrl-C stops the server.
@@ -75,27 +78,28 @@ def explore(
     from kanon_sql.engines import Engine, connect
     from kanon_sql.errors import SpecError
     from kanon_sql.explore import MOST_CANDIDATES, Settings, serve
+    from kanon_sql.spec import RelationalSpec
 
     files = spec_files or []
     if files and table is not None:
         raise SpecError("the spec already names a table; give either a spec or --table")
     if len(files) > MOST_CANDIDATES:
         raise SpecError(f"{len(files)} specs are given, and the page compares at most {MOST_CANDIDATES}")
-    for path in files:
-        if spec_of_several(str(path)) is not None:
-            raise SpecError(
-                f"explore shows one table; for several, kanon-sql plan {path} -o page.html writes a page with what "
-                "each loses, and report one of a release"
-            )
+    related = [path for path in files if spec_of_several(str(path)) is not None]
+    if related and (len(files) > 1 or allow_publish):
+        what = "compares specs of one table" if len(files) > 1 else "publishes releases of one table"
+        verb = "compare" if len(files) > 1 else "anonymize"
+        raise SpecError(f"{related[0]} is a spec of several tables, and the page {what}; use kanon-sql {verb}")
     need_database(run.database)
-    specs = [load_spec(path) for path in files]
+    specs = [load_spec(path) for path in files if path not in related]
 
     def opened() -> Engine:
         return connect(run.database, read_only=not allow_publish, **run.resources())
 
     with opened() as engine:  # what is wrong with the connection is said here, not on the page
         name = engine.label
-    settings = Settings(name, may_publish=allow_publish, reveals=allow_reveal, table=table)
+    several = partial(RelationalSpec.load, related[0]) if related else None
+    settings = Settings(name, may_publish=allow_publish, reveals=allow_reveal, table=table, several=several)
     spec = specs[0] if specs else None
     kept = dict(zip(_names_of(files), specs, strict=True)) if len(specs) > 1 else None
     serve(opened, spec, settings, port=port, candidates=kept, browser=browser, announce=typer.echo)

@@ -41,6 +41,7 @@ __all__ = [
     "run_parts",
     "run_report",
     "sections_page",
+    "sections_parts",
 ]
 
 
@@ -169,6 +170,27 @@ def _of_comparison(comparison: Comparison) -> _Content:
         comparison_tiles(comparison),
         comparison_sections(comparison),
     )
+
+
+def sections_parts(
+    passed: bool,
+    verdict: str,
+    message: str,
+    tiles: Sequence[tuple[str, str, str]],
+    sections: Sequence[Section],
+    prefix: str,
+) -> PageParts:
+    """Sections that other code has made, in parts.
+
+    Args:
+        passed: the verdict.
+        verdict: the same in a few words.
+        message: the same in a sentence.
+        tiles: a label, a figure, and what that is out of.
+        sections: what it says.
+        prefix: makes the ids of its pictures unique in the page.
+    """
+    return _parts(("", "", passed, verdict, message, list(tiles), list(sections)), prefix)
 
 
 def sections_page(
