@@ -24,6 +24,7 @@ from kanon_sql.engines.hidden_tables import Concealed
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.spec import is_csv
 from kanon_sql.sql import WORD, Statement, dialect_named, literal, parsed, single_query
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class DryEngine:
                 f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB"
             )
         assert file is not None
-        return literal(file) if csv is None else f"read_csv({literal(file)}{csv_options(csv)})"
+        return f"read_csv({literal(file)}{csv_options(csv)})" if is_csv(file) else literal(file)
 
     def refuse_shadowed_functions(self) -> None:
         """No user has made any function."""

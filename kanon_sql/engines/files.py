@@ -57,13 +57,18 @@ def file_reader(path: str, csv: CsvFormat | None = None) -> str:
         _refuse_part_of_lake(path)
     if re.search(r"[*?\[]", path):
         _refuse_one_file_twice(path, map(Path, iglob(path, recursive=True)))
-    return f"{reader}({literal(path)}{csv_options(csv)})"
+    return f"{reader}({literal(path)}{csv_options(csv) if reader == 'read_csv' else ''})"
+
+
+_TYPES = "BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"
+"""What DuckDB looks for in a CSV file, but BOOLEAN, by which yes and no would be released as true and false."""
 
 
 def csv_options(csv: CsvFormat | None) -> str:
-    """What a spec says of a CSV file, as options of DuckDB's reader after its path."""
+    """How a CSV file is read, as options of DuckDB's reader after its path: values stay as they are written."""
+    types = f", auto_type_candidates = [{', '.join(map(literal, _TYPES))}]"
     if csv is None:
-        return ""
+        return types
     values = {
         "encoding": csv.encoding,
         "delim": "\t" if csv.delimiter == "tab" else csv.delimiter,
@@ -71,8 +76,8 @@ def csv_options(csv: CsvFormat | None) -> str:
         "dateformat": csv.dates,
     }
     written = "".join(f", {name} = {literal(value)}" for name, value in values.items() if value is not None)
-    types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in csv.text)
-    return f"{written}, types = {{{types}}}" if types else written
+    text = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in csv.text)
+    return f"{types}{written}, types = {{{text}}}" if text else types + written
 
 
 _NAMES = re.compile(r'"(?:[^"]|"")+"(?:\."(?:[^"]|"")+"){0,2}')

@@ -81,6 +81,38 @@ def test_columns_named_as_text_keep_every_character(tmp_path: Path) -> None:
     assert csv.to_dict() == {"text": ["zip", "born", "it's"]}
 
 
+def test_words_for_true_and_false_stay_as_they_are(tmp_path: Path) -> None:
+    """DuckDB reads yes, t and true as one BOOLEAN, and would release yes as true."""
+    file = tmp_path / "a.csv"
+    columns = ["married,new,old,day,at,hours,none"]
+    cells = [
+        "yes,t,TRUE,2024-03-04,2024-03-04 10:30:00+02,10:30,",
+        "no,f,False,2024-03-05,2024-03-05 10:30:00+02,9:15,",
+    ]
+    file.write_text("\n".join(columns + cells), encoding="utf-8")
+    assert [row[:3] for row in values_read(file)] == [("yes", "t", "TRUE"), ("no", "f", "False")]
+    with kanon_sql.connect(":memory:") as engine:
+        relation = engine.relation(table=None, query=None, file=str(file))
+        found = {column.name: column.type for column in engine.columns(relation)}
+        own = dict(row[:2] for row in engine.connection.execute(f"DESCRIBE FROM read_csv('{file}')").fetchall())
+    assert {name: kind for name, kind in found.items() if found[name] != own[name]} == dict.fromkeys(
+        ("married", "new", "old"), "VARCHAR"
+    )
+
+
+def test_a_script_reads_a_file_as_a_run_does(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(lines()), encoding="utf-8")
+    (tmp_path / "spec.yml").write_text(
+        "version: 1\nsource: {file: a.csv}\nrelease: copy\nquasi_identifiers: {age: }\nprivacy: [k_anonymity: 2]\n"
+        "search: {algorithm: datafly}\nsuppression: {max_share: 1}\n",
+        encoding="utf-8",
+    )
+    run = CliRunner().invoke(app, ["pipeline", "render", str(tmp_path / "spec.yml"), "--dialect", "duckdb"])
+    assert run.exit_code == 0, run.output
+    assert "auto_type_candidates" in run.output
+
+
 def test_a_format_stands_in_results_and_hashes(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("\n".join(lines(";")), encoding="utf-8")
