@@ -60,6 +60,7 @@ NOT_RUN = {
     "takes minutes",
     "a server that runs until it is ended",
     "a part of a spec",
+    "needs the public tables",
 }
 """Why a block may stay out."""
 
