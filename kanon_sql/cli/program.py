@@ -2,9 +2,10 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
+from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -97,6 +98,8 @@ _OPTION = re.compile(r"^use (--[a-z-]+)")
 
 _A_DATABASE = re.compile(r"\.(?:duckdb|db|sqlite)$|^\w+(?:\+\w+)?://")
 
+_A_SPEC = re.compile(r"\.ya?ml$", re.IGNORECASE)
+
 _USAGE_ERROR: Any = typer.BadParameter.__base__
 """What the Click that Typer brings raises for a wrong command line."""
 
@@ -117,14 +120,31 @@ class Verb(TyperCommand):
                 instead = moved_option(ctx.command_path.partition(" ")[2], option)
                 if instead is not None and own.issuperset(_OPTION.findall(instead)[:1]):
                     ctx.fail(f"{option} has moved; {instead}")
+                key = option[2:].replace("-", "_")
+                if key in getattr(self.callback, "settable", ()):
+                    ctx.fail(f"no such option: {option}; write --set {key}=VALUE")
         given = list(args)
         try:
             return super().parse_args(ctx, args)
         except _USAGE_ERROR as error:
-            takes_database = "--database" in own and any(map(_A_DATABASE.search, given))
-            if "unexpected extra argument" not in str(error) or not takes_database:
+            if "unexpected extra argument" not in str(error) or (hint := _of_too_many(given, own)) is None:
                 raise
-            raise _USAGE_ERROR("one argument too many; a database goes after -d: -d clinic.duckdb", ctx) from None
+            raise _USAGE_ERROR(f"one argument too many; {hint}", ctx) from None
+
+
+def _of_too_many(given: Sequence[str], own: Collection[str]) -> str | None:
+    """Where an argument belongs that is one too many; None where nothing says so.
+
+    Args:
+        given: all words after the verb.
+        own: the options of the verb.
+    """
+    loose = [word for before, word in pairwise(["", *given]) if not before.startswith("-")]
+    if "--database" in own and any(map(_A_DATABASE.search, loose)):
+        return "a database goes after -d: -d clinic.duckdb"
+    if "--table" in own and any(map(_A_SPEC.search, loose)):
+        return "after the spec, a table goes after --table: --table visits_release"
+    return "a list takes commas: --quasi-identifiers age,zip" if "--quasi-identifiers" in own else None
 
 
 def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
@@ -212,6 +232,7 @@ def verb(
         arguments = [here, *(item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in (*own, *extra))]
         call.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
         call.__annotations__ = {item.name: item.annotation for item in arguments}
+        call.settable = frozenset(settable)  # type: ignore[attr-defined]
         call.__doc__, call.__name__, call.__module__ = function.__doc__, function.__name__, function.__module__
         application = program if group is None else _APPLICATIONS[group]
         application.command(name or function.__name__, cls=Verb, epilog=_examples(examples))(call)

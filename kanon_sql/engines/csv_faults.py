@@ -38,11 +38,15 @@ def csv_fault(path: str) -> str | None:
     if not content:
         return _EMPTY
     if content.startswith(_UTF16) or _mostly_zero_bytes(content):
-        return "its text is UTF-16; write source: {file: ..., csv: {encoding: utf-16}}, or save it as UTF-8"
+        return (
+            "its text is UTF-16; write source: {file: ..., csv: {encoding: utf-16}} (without a spec --set "
+            "encoding=utf-16), or save it as UTF-8"
+        )
     if (line := _first_line_not_utf8(content)) is not None:
         return (
             f"line {line:,} is not UTF-8; where the file is Latin-1 (ISO 8859-1), write source: "
-            "{file: ..., csv: {encoding: latin-1}}, else save it as UTF-8 (iconv -f CP1252 -t UTF-8 for one of Excel's)"
+            "{file: ..., csv: {encoding: latin-1}} (without a spec --set encoding=latin-1), else save it as UTF-8 "
+            "(iconv -f CP1252 -t UTF-8 for one of Excel's)"
         )
     both = content.count(b"\r\n")
     ends = {"CR LF": both, "LF": content.count(b"\n") - both, "CR": content.count(b"\r") - both}
@@ -110,6 +114,7 @@ def _first_uneven(lines: Iterator[str]) -> str | None:
             which = "a name is missing in the first line" if len(row) == len(names) + 1 else "correct that line"
             return (
                 f"its first line has {len(names)} cells and line {rows.line_num + 1:,} has {len(row)}; {which}, or "
-                "write source: {file: ..., csv: {delimiter: ...}} where another character is between cells"
+                "write source: {file: ..., csv: {delimiter: ...}} (without a spec --set delimiter=) where another "
+                "character is between cells"
             )
     return None

@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import Check, Fault, chosen
+from kanon_sql.spec.checks import Check, Fault, chosen, fail
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
-from kanon_sql.spec.fields import ColumnName, TableName
+from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
 from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
@@ -26,6 +26,12 @@ __all__ = ["TableSpec"]
 
 MOST_EXPANSION = 10_000
 """A sample is one in N at the least, so that every engine's whole numbers hold its estimates."""
+
+
+def _release(value: object) -> tuple[str, ...]:
+    if isinstance(value, Mapping) and "file" in value:
+        fail("cells are published as a table; for a file leave 'release' out, and run the command with -o cells.csv")
+    return table_name(value)
 
 
 class TableSpec(SpecDocument):
@@ -70,7 +76,9 @@ class TableSpec(SpecDocument):
     version: Annotated[Literal[1], first_version("table spec")] = Field(description="The version of this format, 1.")
     kind: Annotated[Literal["table"], only_kind("table")] = Field(description="The kind of spec; write kind: table.")
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
-    release: TableName | None = Field(default=None, description="The table to publish.")
+    release: Annotated[tuple[str, ...] | None, Check(_release, TABLE_NAME)] = Field(
+        default=None, description="The table to publish."
+    )
     unit: ColumnName | None = Field(default=None, description="The column that identifies a contributor.")
     measure: ColumnName | None = Field(
         default=None, description="The column of whole numbers to add up, for a table of sums."

@@ -265,6 +265,25 @@ def test_an_old_option_names_the_new_one(verb: str, option: str) -> None:
         assert f"{option} has moved; {new}" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["anonymize", "a.csv", "--sensitive", "illness"], "no such option: --sensitive; write --set sensitive=VALUE"),
+        (["check", "s.yml", "--max-bytes=1GB"], "max_bytes"),
+        (["audit", "out", "s.yml", "-d", "x.duckdb"], "after the spec, a table goes after --table: --table"),
+        (["check", "out.csv", "s.yml"], "after the spec, a table goes after --table: --table"),
+        (["check", "s.yml", "x.duckdb"], "a database goes after -d: -d clinic.duckdb"),
+        (
+            ["anonymize", "a.csv", "--quasi-identifiers", "age", "town"],
+            "a list takes commas: --quasi-identifiers age,zip",
+        ),
+        (["doctor", "s.yml", "other"], "extra argument"),
+    ],
+)
+def test_a_wrong_word_says_where_it_belongs(words: list[str], said: str) -> None:
+    assert said in " ".join(refused(run(*words, env={"COLUMNS": "200"}), 2).split())
+
+
 @pytest.mark.parametrize(("verb", "option"), [("audit", "--explain"), ("explore", "--report"), ("doctor", "--bound")])
 def test_an_old_option_names_no_new_one_that_the_verb_does_not_have(verb: str, option: str) -> None:
     assert f"No such option: {option}" in refused(run(verb, option, env={"COLUMNS": "200"}), 2)

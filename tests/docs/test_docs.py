@@ -472,6 +472,30 @@ def test_every_name_is_in_a_table(page: str, names: list[str]) -> None:
     assert set(names) <= first, set(names) - first
 
 
+def keys_in(schema: Any) -> set[str]:
+    """The keys of mappings in a part of a JSON Schema."""
+    if isinstance(schema, list):
+        return {key for item in schema for key in keys_in(item)}
+    if not isinstance(schema, dict):
+        return set()
+    return {*schema.get("properties", ()), *(key for item in schema.values() for key in keys_in(item))}
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "some"),
+    [
+        ("tables", kanon_sql.TableSpec, {"levels", "margin_difference", "key_variable"}),
+        ("positions", kanon_sql.CloakSpec, {"neighbours", "origin", "between", "weekdays", "default"}),
+        ("masking", kanon_sql.PerturbSpec, {"noise", "retain", "within", "most", "decimals"}),
+    ],
+)
+def test_every_key_of_a_spec_of_another_kind_is_in_its_reference(page: str, model: Any, some: set[str]) -> None:
+    schema, shared = model.json_schema(), Spec.json_schema()["$defs"]
+    own = keys_in({**schema, "$defs": {name: part for name, part in schema["$defs"].items() if name not in shared}})
+    assert some <= own
+    assert own <= {cells[0].strip("`") for cells in rows_of(f"reference/{page}")}
+
+
 def test_what_is_generated_is_asked_for_by_one_page() -> None:
     asked = [name for page in PAGES for name in re.findall(r"<!-- generated: (\w+) -->", page.read_text("utf-8"))]
     assert sorted(asked) == sorted(references.GENERATED)

@@ -19,7 +19,6 @@ from hypothesis import given, settings
 import kanon_sql
 from kanon_sql.errors import KanonError, UnsupportedError
 from kanon_sql.report.json import cloak_schema
-from tests import ROOT
 from tests.conftest import Database
 from tests.oracles.positions import EPOCH, Box, Oracle, Part, Point, exposed
 from tests.support.cloaked import (
@@ -601,11 +600,3 @@ def test_the_verb_refuses_in_words(folder: Path) -> None:
     memory = run("publish", "positions", folder / "positions.yml")
     assert memory.exit_code == 2
     assert "a release in :memory: is lost when this process" in memory.stderr
-
-
-def test_every_key_of_a_cloak_spec_is_in_its_reference() -> None:
-    page = (ROOT / "docs" / "reference" / "positions.md").read_text("utf-8")
-    schema = kanon_sql.CloakSpec.json_schema()
-    keys = set(schema["properties"])
-    keys |= {key for name in ("Position", "Slices", "Element", "Lbqid") for key in schema["$defs"][name]["properties"]}
-    assert all(re.search(rf"`([\w.]+\.)?{key}`", page) for key in keys), keys

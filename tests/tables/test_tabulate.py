@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import stat
 from collections import Counter
 from fractions import Fraction
@@ -23,7 +22,6 @@ from kanon_sql.report.json import tabulation_schema
 from kanon_sql.tables import publish as publishing
 from kanon_sql.tables import tabulated
 from kanon_sql.tables.structure import CellTable
-from tests import ROOT
 from tests.conftest import Database
 from tests.oracles.tables import cells_of, known, possible
 from tests.support.command_line import run
@@ -344,9 +342,18 @@ def test_no_value_of_a_suppressed_cell_is_logged(folder_of_firms: Path) -> None:
     assert stat.S_ISREG((folder_of_firms / "firms.duckdb").stat().st_mode)
 
 
-def test_every_key_of_a_table_spec_is_in_its_reference() -> None:
-    page = (ROOT / "docs" / "reference" / "tables.md").read_text("utf-8")
-    schema = kanon_sql.TableSpec.json_schema()
-    keys = set(schema["properties"]) | set(schema["$defs"]["Rules"]["properties"])
-    keys |= set(schema["$defs"]["Protection"]["properties"])
-    assert all(re.search(rf"`(dimensions\.NAME\.)?{key}\b", page) for key in keys)
+def test_a_file_of_cells_is_an_output_and_no_release(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="for a file leave 'release' out, and run the command with -o cells"):
+        kanon_sql.TableSpec.from_dict({**BASE, "release": {"file": "cells.csv"}})
+    with pytest.raises(SpecError, match="expected a table name, got a mapping"):
+        kanon_sql.TableSpec.from_dict({**BASE, "release": {"view": "cells"}})
+    (tmp_path / "firms.csv").write_text("region,size\n" + "a,1\nb,2\n" * 4, encoding="utf-8")
+    written = {**BASE, "source": {"file": str(tmp_path / "firms.csv")}, "release": "cells"}
+    (tmp_path / "table.yml").write_text(json.dumps(written), encoding="utf-8")
+    (tmp_path / "shown.yml").write_text(json.dumps({**written, "release": None}), encoding="utf-8")
+    cells = str(tmp_path / "cells.csv")
+    lost = run("publish", "table", str(tmp_path / "table.yml"), "-o", cells)
+    assert lost.exit_code == 2
+    assert "or leave 'release' out of the spec, and write the cells with -o cells.csv" in " ".join(lost.output.split())
+    assert run("publish", "table", str(tmp_path / "shown.yml"), "-o", cells).exit_code == 0
+    assert "a,1,4,0" in Path(cells).read_text(encoding="utf-8")

@@ -12,6 +12,9 @@ from kanon_sql.cli.session import Session
 __all__ = ["check", "perturbed", "positions", "table"]
 
 
+_NO_RELEASE = ", or leave 'release' out of the spec, and write the cells with -o cells.csv"
+
+
 def _publish(run: Session, make: Callable[..., Any], spec: Any, *, preview: bool, fail_on_warning: bool) -> None:
     """Make a product, and publish it where its spec names a release.
 
@@ -24,7 +27,7 @@ def _publish(run: Session, make: Callable[..., Any], spec: Any, *, preview: bool
     """
     publishes = spec.release is not None and not preview
     if publishes and (run.database == MEMORY or spec.source.file is None):
-        need_lasting(run.database)
+        need_lasting(run.database, _NO_RELEASE if spec.of_kind == "table" else "")
     engine = run.connect(read_only=not publishes)
     result = make(
         engine, spec, preview=preview, timeout=run.timeout, report=run.report, fail_on_warning=fail_on_warning

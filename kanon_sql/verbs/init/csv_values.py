@@ -63,7 +63,7 @@ def doubtful_values(workspace: Workspace, profiles: Sequence[ColumnProfile], csv
         if next(counts) == item.filled:
             yield (
                 f"{item.name}: all values are numbers with a comma; if it is the decimal mark, set csv: {{decimal: "
-                "comma}}"
+                "comma}, or give --set decimal=comma"
             )
 
 
