@@ -226,7 +226,7 @@ class _Finder:
             return False
         folded, singular = name.casefold(), _singular(parent)
         same = folded == key.casefold() and folded not in _KEY_ENDS
-        return same or folded in (f"{singular}_{key}".casefold(), f"{singular}{key}".casefold())
+        return same or folded in (singular, f"{singular}_{key}".casefold(), f"{singular}{key}".casefold())
 
     def _orphans(self, table: _Table, link: _Link) -> int:
         (count,) = self.workspace.row(

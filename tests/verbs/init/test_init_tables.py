@@ -78,6 +78,20 @@ def refused(subject: Subject, *tables: str) -> str:
 PEOPLE = ({"person_id": "integer", "age": "integer"}, [(n, 30) for n in range(4)])
 
 
+def test_a_column_may_have_the_name_of_the_table_that_it_refers_to() -> None:
+    """As the resources of FHIR do; a column of that name with other values refers to nothing."""
+    with subject_of("duckdb") as subject:
+        patients = [(f"p{n}", 20 + n % 4) for n in range(PERSONS)]
+        conditions = [(f"c{n}", f"p{n % PERSONS}", f"E1{n % 2}") for n in range(2 * PERSONS)]
+        columns = {"id": "text", "patient": "text", "code": "text"}
+        tables_of(subject, patients=({"id": "text", "age": "integer"}, patients), conditions=(columns, conditions))
+        spec = RelationalSpec.parse(init_tables(subject.connect(), "patients", ["conditions"]))
+        assert spec.tables["conditions"].refers_by == ("patient",)
+        subject.execute("UPDATE conditions SET patient = 'Patient/' || patient")
+        with pytest.raises(SpecError, match="80 of 80 rows refer to no row of patients"):
+            init_tables(subject.connect(), "patients", ["conditions"])
+
+
 def test_what_cannot_be_drafted_is_said_with_counts() -> None:
     stays = {"stay_id": "integer", "person_id": "integer"}
     with subject_of("duckdb") as subject:
