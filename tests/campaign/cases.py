@@ -331,7 +331,10 @@ class Ready(Several):
     def fill(self, place: Place) -> None:
         several.fill(place)
         held = {(sex, min(ward, 2), 0) for sex, ward in HELD}
-        several.fill_ready(place, sorted({self.node, *(node for node, _ in self.nodes_before), *held}))
+        nodes = sorted({self.node, *(node for node, _ in self.nodes_before), *held})
+        for name, columns, rows in several.ready(nodes):
+            place.drop(name)
+            place._subject_like().table(name, columns, rows)
 
     def publish(self, engine: Engine, place: Place, spec: Any = None, **given: Any) -> Any:
         spec = self.spec_at(place) if spec is None else spec

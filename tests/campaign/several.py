@@ -8,7 +8,7 @@ another release is known by what it joins: new keys are the numbers from 1 on in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
@@ -17,6 +17,7 @@ from typing import Any
 
 from kanon_sql import RelationalSpec
 from kanon_sql.engines import Engine, now, open_workspace
+from kanon_sql.errors import VerificationError
 from kanon_sql.relations import Placed
 from kanon_sql.release import publish_together, refuse_foreign_release, staged
 from kanon_sql.spec import PERSON
@@ -181,12 +182,11 @@ def released(node: SeveralNode) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-def fill_ready(place: Place, nodes: Iterable[SeveralNode]) -> None:
-    """Make tables with what is to be published at some nodes, each row with its node."""
+def ready(nodes: Collection[SeveralNode]) -> Iterator[tuple[str, Mapping[str, str], list[tuple[Any, ...]]]]:
+    """Tables with what is to be published at some nodes, each row with its node: name, columns, rows."""
     for name, columns in COLUMNS.items():
         rows = [(*row, shown(node)) for node in nodes for row in released(node)[name]]
-        place.drop(f"ready_{name}")
-        place._subject_like().table(f"ready_{name}", {**columns, "node": "text"}, rows)
+        yield f"ready_{name}", {**columns, "node": "text"}, rows
 
 
 def shown(node: SeveralNode) -> str:
@@ -194,8 +194,12 @@ def shown(node: SeveralNode) -> str:
     return "".join(map(str, node))
 
 
-def publish_ready(engine: Engine, spec: RelationalSpec, node: SeveralNode) -> Published:
-    """Copy tables that are ready under scratch names, and publish them as a run does that has verified them."""
+def publish_ready(engine: Engine, spec: RelationalSpec, node: SeveralNode, *, fails: bool = False) -> Published:
+    """Copy tables that are ready under scratch names, and publish them as a run does that has verified them.
+
+    Raises:
+        VerificationError: it is to fail.
+    """
     names = (PERSON, *spec.tables)
     run = running(engine, None, publishes=Placed(spec, PERSON))
     with run, open_workspace(engine, "") as workspace, ExitStack() as made_here:
@@ -220,5 +224,7 @@ def publish_ready(engine: Engine, spec: RelationalSpec, node: SeveralNode) -> Pu
             sql = workspace.dialect.create_as(workspace.dialect.relation(target.parts), query, temporary=False)
             workspace.run(Statement("relations/release", sql))
             parts.append((placed, target, {**manifest, "release": ".".join(placed.release)}))
+        if fails:
+            raise VerificationError("verification: this one fails")
         publish_together(workspace, parts, in_steps=True)
         return Published(manifest)

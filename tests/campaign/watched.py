@@ -5,6 +5,9 @@ fails, so that nobody may ever see what it writes. Each run is a process of its 
 SIGKILL, or its session is ended by the server; after every fourth, one is left alone, and must publish. At every look
 the reader must find one of the two releases, whole: never nothing, never the third.
 
+With ``--several``, three tables are published together, and read by one statement: they must be those of one release.
+On ClickHouse, where some may be missing for a moment, it is the marks of all that are read, and must be of one run.
+
 DuckDB and chDB are open in one process at a time: there the reader is a thread of the process that is killed, and looks
 once more when the next process opens the database. In Spark, whose tables here do not outlive its process, running
 statements are cancelled instead.
@@ -34,7 +37,8 @@ from kanon_sql.errors import KanonError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.testing import as_text
 from kanon_sql.verbs.clean import clean
-from tests.campaign.cases import CASES, RELEASE, levels, people, spec_of
+from tests.campaign import several
+from tests.campaign.cases import CASES, RELEASE, SCHEMAS, levels, people, spec_of
 from tests.campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child, void
 from tests.campaign.places import (
     COLUMNS,
@@ -72,17 +76,107 @@ _BUSY = ("locked", "busy")
 """What SQLite says while another process writes: no answer at all."""
 
 
-def wrong_in(fetch: Callable[[str], Any]) -> str | None:
-    """What is wrong with what a reader gets at this moment."""
+def wrong_in(
+    fetch: Callable[[str], Any], read: str = _READ, may_be: Callable[[Rows], bool] | None = None
+) -> str | None:
+    """What is wrong with what a reader gets at this moment.
+
+    Args:
+        fetch: reads.
+        read: what it reads.
+        may_be: whether that may be; whether it is one of the two releases, by default.
+    """
     try:
-        rows: Rows = Counter(tuple(map(as_text, row)) for row in fetch(_READ))
+        rows: Rows = Counter(tuple(map(as_text, row)) for row in fetch(read))
     except Exception as error:
         if any(word in str(error) for word in _BUSY):
             return None
         return f"nothing is there to read: {type(error).__name__}: {str(error)[:150]}"
-    if rows in MAY_BE_READ.values():
+    if may_be(rows) if may_be is not None else rows in MAY_BE_READ.values():
         return None
     return f"{rows.total()} rows that were not published: {list(rows)[:2]}"
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """What is published while the reader looks: one table, by three specs."""
+
+    def fill(self, table: Callable[[str, Any, Any], Any]) -> None:
+        """Make the source."""
+        table(SOURCE, COLUMNS, people())
+
+    def wrong_in(self, fetch: Callable[[str], Any]) -> str | None:
+        """What is wrong with what a reader gets at this moment."""
+        return wrong_in(fetch)
+
+    def publish(self, engine: Engine, name: str, tell: Callable[[str], None] = void) -> int:
+        """One run."""
+        return publish(engine, name, tell)
+
+    def render(self) -> None:
+        """What is rendered once, the processes that are forked need not."""
+        for spec in SPECS.values():
+            kanon_sql.render(spec, "clickhouse")
+
+
+@dataclass(frozen=True)
+class ThreeTables(OneTable):
+    """Three tables that are ready, published together.
+
+    Attributes:
+        place: the engine.
+    """
+
+    place: str
+
+    def fill(self, table: Callable[[str, Any, Any], Any]) -> None:
+        for name, rows in several.sources().items():
+            table(several.SOURCES[name], several.COLUMNS[name], rows)
+        for name, columns, rows in several.ready(_SEVERAL.values()):
+            table(name, columns, rows)
+
+    def wrong_in(self, fetch: Callable[[str], Any]) -> str | None:
+        if self.place != "clickhouse":
+            return wrong_in(fetch, _READ_SEVERAL, _of_one_release)
+        return wrong_in(fetch, _READ_MARKS, _of_one_run)
+
+    def publish(self, engine: Engine, name: str, tell: Callable[[str], None] = void) -> int:
+        if name == "clean":
+            clean(engine, drop=True)
+            return PUBLISHED
+        node = _SEVERAL[name]
+        try:
+            several.publish_ready(engine, several.written(node, SCHEMAS[self.place]), node, fails=name == "failing")
+            return PUBLISHED
+        except KanonError as error:
+            if name != "failing":
+                tell(f"{WHY}{error}")
+            return REFUSED
+
+    def render(self) -> None:
+        """Nothing is to be rendered for it."""
+
+
+_SEVERAL: dict[str, several.SeveralNode] = {"first": (0, 1, 0), "second": (1, 0, 1), "failing": (0, 0, 2)}
+_READ_SEVERAL = (
+    "SELECT 'persons', id, 0, sex, pno FROM persons UNION ALL SELECT 'stays', sid, id, ward, sno FROM stays "
+    "UNION ALL SELECT 'drugs', sid, 0, drug, dno FROM drugs"
+)
+_READ_MARKS = "SELECT name, comment FROM system.tables WHERE name IN ('persons', 'stays', 'drugs')"
+
+
+def _of_one_run(rows: Rows) -> bool:
+    """Whether the marks of the tables that stand are those of one run; after its id is the table's number."""
+    return len({str(mark).partition(" run ")[2].split(" ")[0] for _, mark in rows}) < 2
+
+
+def _of_one_release(rows: Rows) -> bool:
+    """Whether three tables, read at once, are those of one of the two releases."""
+    tables: dict[str, Rows] = {name: Counter() for name in several.COLUMNS}
+    for (name, key, above, label, kept), count in rows.items():
+        tables[str(name)][(key, above, label, kept) if name == "stays" else (key, label, kept)] += count
+    joined = several.Standing(tables).joined()
+    return joined in (several.expected(_SEVERAL["first"]), several.expected(_SEVERAL["second"]))
 
 
 def publish(engine: Engine, name: str, tell: Callable[[str], None] = void) -> int:
@@ -132,8 +226,9 @@ class Watch:
 
     strikes: ClassVar[tuple[str, ...]] = ("SIGKILL",)
 
-    def __init__(self, place: Place, seed: int) -> None:
+    def __init__(self, place: Place, seed: int, together: bool = False) -> None:
         self.place, self.random, self.tally = place, Random(seed), Tally()
+        self.what = ThreeTables(place.name) if together else OneTable()
         self._turn = 0
         self._took = 0.0
 
@@ -156,10 +251,10 @@ class Watch:
 
     def _prepare(self) -> None:
         """Also render every template once: the processes that are forked then need not."""
-        self.place.fill(people())
+        self.what.fill(self.place._subject_like().table)
         with self.place.connect() as engine:
             for name in SPECS:
-                publish(engine, name)
+                self.what.publish(engine, name)
         self.place.detach()
         code, _ = self._process("first", None)
         assert code == PUBLISHED, code
@@ -215,14 +310,14 @@ class Watch:
         try:
             with self.place.connect() as engine:
                 tell(AT_WORK)
-                return publish(engine, name, tell)
+                return self.what.publish(engine, name, tell)
         except KanonError:  # the session was ended while it was closed
             return REFUSED
 
     def _look(self) -> str | None:
         time.sleep(PAUSE)
         self.tally.looks += 1
-        return wrong_in(self.place.fetch)
+        return self.what.wrong_in(self.place.fetch)
 
     def close(self) -> None:
         """Stop what was started."""
@@ -245,11 +340,11 @@ class Embedded(Watch):
     def _work(self, name: str, tell: Callable[[str], None]) -> int:
         with self.place.connect() as engine, self._reader(engine) as fetch:
             tell(AT_WORK)
-            if self.tally.looks and (wrong := wrong_in(fetch)):
+            if self.tally.looks and (wrong := self.what.wrong_in(fetch)):
                 tell(f"when it was opened: {wrong}")
                 return RAW
-            with watching(fetch, tell, whole=bool(self.tally.looks)) as looks:
-                code = publish(engine, name, tell)
+            with watching(self.what, fetch, tell, whole=bool(self.tally.looks)) as looks:
+                code = self.what.publish(engine, name, tell)
             tell(str(looks[0] + 1))
             return code
 
@@ -261,10 +356,13 @@ class Embedded(Watch):
 
 
 @contextmanager
-def watching(fetch: Callable[[str], Any], tell: Callable[[str], None], *, whole: bool) -> Iterator[list[int]]:
+def watching(
+    what: OneTable, fetch: Callable[[str], Any], tell: Callable[[str], None], *, whole: bool
+) -> Iterator[list[int]]:
     """A thread that looks all the while, and tells the first thing that is wrong.
 
     Args:
+        what: is published.
         fetch: reads.
         tell: is told.
         whole: something is there from the beginning.
@@ -273,7 +371,7 @@ def watching(fetch: Callable[[str], Any], tell: Callable[[str], None], *, whole:
 
     def look() -> None:
         while not over.is_set():
-            wrong = wrong_in(fetch) if whole else None
+            wrong = what.wrong_in(fetch) if whole else None
             looks[0] += 1
             if wrong is not None:
                 tell(wrong)
@@ -322,11 +420,10 @@ class ClickHouse(Embedded):
                 interface="chdb",
                 path=str(self.place.directory / "db"),  # type: ignore[attr-defined]
             )
-            subject.table(SOURCE, COLUMNS, people())
+            self.what.fill(subject.table)
             return PUBLISHED
 
-        for spec in SPECS.values():  # what is rendered once, the processes that are forked need not
-            kanon_sql.render(spec, "clickhouse")
+        self.what.render()
         child = Child(self.place, fill)
         assert child.end() == PUBLISHED
         code, _ = self._process("first", None)
@@ -348,9 +445,9 @@ class Spark(Watch):
     """Statements are cancelled at random moments. While one release takes another's place, there may be none."""
 
     def _prepare(self) -> None:
-        self.place.fill(people())
+        self.what.fill(self.place._subject_like().table)
         with self.place.connect() as engine:
-            assert publish(engine, "first") == PUBLISHED
+            assert self.what.publish(engine, "first") == PUBLISHED
 
     def _process(self, name: str, wait: float | None) -> tuple[int, str | None]:
         found: list[str] = []
@@ -371,8 +468,8 @@ class Spark(Watch):
             thread = threading.Thread(target=strike)
             thread.start()
             try:
-                with watching(self.place.fetch, tell, whole=True) as looks:
-                    code = publish(engine, name)
+                with watching(self.what, self.place.fetch, tell, whole=True) as looks:
+                    code = self.what.publish(engine, name)
             except Exception as error:
                 code, found = RAW, [*found, f"raw {type(error).__name__}"]
             finally:
@@ -383,13 +480,13 @@ class Spark(Watch):
         return code, found[0] if found else self._look() if wait is None else None
 
 
-WATCHES: dict[str, Callable[[int], Watch]] = {
-    "duckdb": lambda seed: Embedded(DuckDBPlace(), seed),
-    "sqlite": lambda seed: Watch(SQLitePlace(), seed),
-    "postgres": lambda seed: Sessions(PostgresPlace(), seed),
-    "mariadb": lambda seed: Sessions(MariaDBPlace(), seed),
-    "clickhouse": lambda seed: ClickHouse(ChDBPlace(), seed),
-    "spark": lambda seed: Spark(SparkPlace(), seed),
+WATCHES: dict[str, Callable[..., Watch]] = {
+    "duckdb": lambda seed, together=False: Embedded(DuckDBPlace(), seed, together),
+    "sqlite": lambda seed, together=False: Watch(SQLitePlace(), seed, together),
+    "postgres": lambda seed, together=False: Sessions(PostgresPlace(), seed, together),
+    "mariadb": lambda seed, together=False: Sessions(MariaDBPlace(), seed, together),
+    "clickhouse": lambda seed, together=False: ClickHouse(ChDBPlace(), seed, together),
+    "spark": lambda seed, together=False: Spark(SparkPlace(), seed, together),
 }
 
 
@@ -400,13 +497,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=inf, help="begin no further run after so long")
+    parser.add_argument("--several", action="store_true", help="publish three tables together; not on Spark")
     given = parser.parse_args(arguments)
-    watch = WATCHES[given.engine](given.seed)
+    watch = WATCHES[given.engine](given.seed, given.several)
     try:
         tally = watch.run(given.kills, given.seconds)
     finally:
         watch.close()
-    print(f"{given.engine}, seed {given.seed}: {tally.kills} kills, {tally.ended} not killed, {tally.looks} looks")
+    what = f"{given.engine}, three tables" if given.several else given.engine
+    print(f"{what}, seed {given.seed}: {tally.kills} kills, {tally.ended} not killed, {tally.looks} looks")
     for text in tally.broken:
         print(f"BROKEN {text}")
     return 1 if tally.broken or not (tally.kills or tally.ended) else 0
