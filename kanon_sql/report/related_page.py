@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeGuard
 
 from kanon_sql.errors import SpecError
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section
@@ -16,7 +16,15 @@ from kanon_sql.verbs.relational import RelationalResult, TableResult
 from kanon_sql.verbs.relational_audit import RelationalAudit
 from kanon_sql.verbs.result import Cost, Warned
 
-__all__ = ["RelatedPage", "audit_report", "read_related", "related_report", "relational_parts", "relational_report"]
+__all__ = [
+    "RelatedPage",
+    "audit_report",
+    "is_related",
+    "read_related",
+    "related_report",
+    "relational_parts",
+    "relational_report",
+]
 
 _ROW, _INDENT, _BAR = 62, 18, 12
 
@@ -72,6 +80,11 @@ class RelatedPage:
 
     html: str
     pictures: Sequence[Picture]
+
+
+def is_related(result: object) -> TypeGuard[RelationalResult | RelationalAudit]:
+    """Whether a result is of several tables, and has a page."""
+    return isinstance(result, RelationalResult | RelationalAudit)
 
 
 def related_report(result: RelationalResult | RelationalAudit) -> str:

@@ -67,6 +67,16 @@ def test_what_is_for_one_table_is_refused(
         call(connection)
 
 
+def test_results_have_pages(connection: duckdb.DuckDBPyConnection) -> None:
+    published = kanon_sql.anonymize(connection, SEVERAL)
+    assert "1 table of 10 persons" in kanon_sql.html_report(published)
+    assert kanon_sql.html_report(kanon_sql.audit(connection, SEVERAL)).startswith("<!DOCTYPE html>")
+    with pytest.raises(UnsupportedError, match="without a script"):
+        kanon_sql.html_report(published, interactive=True)
+    with pytest.raises(UnsupportedError, match="use html_report"):
+        kanon_sql.html_fragment(published)  # type: ignore[arg-type]
+
+
 def test_names_that_there_were_say_what_to_use() -> None:
     with pytest.raises(AttributeError, match="anonymize, with a RelationalSpec"):
         kanon_sql.anonymize_tables  # noqa: B018

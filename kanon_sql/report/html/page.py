@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.report.charts import charts_of_comparison, charts_of_run, interactive_script
 from kanon_sql.report.html.blocks import Section
 from kanon_sql.report.html.comparison import comparison_sections, comparison_tiles, comparison_verdict
@@ -25,6 +26,8 @@ from kanon_sql.version import __version__
 if TYPE_CHECKING:
     from kanon_sql.verbs.audit import AuditResult
     from kanon_sql.verbs.compare import Comparison
+    from kanon_sql.verbs.relational import RelationalResult
+    from kanon_sql.verbs.relational_audit import RelationalAudit
     from kanon_sql.verbs.result import Result
     from kanon_sql.verbs.risk import RiskResult
 
@@ -45,11 +48,12 @@ __all__ = [
 ]
 
 
-def html_report(result: Result, *, interactive: bool = False) -> str:
+def html_report(result: Result | RelationalResult | RelationalAudit, *, interactive: bool = False) -> str:
     """Write a result as one HTML page that opens offline.
 
     Args:
-        result: the result of a verb. Called with ``details=True``, the verb counts all that the page can show.
+        result: the result of a verb, of one table or of several. Called with ``details=True``, the verb counts all that
+            the page can show.
         interactive: draw the charts by a script that is in the page, with tooltips; it makes the page 0.9 MB larger.
             Where scripts are off, the pictures are shown that a page has otherwise.
 
@@ -57,7 +61,8 @@ def html_report(result: Result, *, interactive: bool = False) -> str:
         The text of the page.
 
     Raises:
-        UnsupportedError: ``interactive`` is asked for, and vl-convert, which brings the script, is not installed.
+        UnsupportedError: ``interactive`` is asked for, and vl-convert, which brings the script, is not installed, or
+            the result is of several tables.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec, details=True)
@@ -65,7 +70,13 @@ def html_report(result: Result, *, interactive: bool = False) -> str:
         >>> page.startswith("<!DOCTYPE html>"), "https://" in page
         (True, False)
     """
-    return run_report(read_run(result.to_dict(), "this result"), interactive=interactive)
+    from kanon_sql.report.related_page import is_related, related_report  # made of what this module has
+
+    if not is_related(result):
+        return run_report(read_run(result.to_dict(), "this result"), interactive=interactive)
+    if interactive:
+        raise UnsupportedError("interactive: the page of several tables has its picture without a script; leave it out")
+    return related_report(result)
 
 
 def html_fragment(result: Shown) -> str:
@@ -77,13 +88,19 @@ def html_fragment(result: Shown) -> str:
     Returns:
         The text of the fragment.
 
+    Raises:
+        UnsupportedError: the result is of several tables.
+
     Examples:
         >>> fragment = kanon_sql.html_fragment(kanon_sql.plan(db, spec))
         >>> fragment.startswith("<style>"), "<html" in fragment
         (True, False)
     """
+    from kanon_sql.report.related_page import is_related
     from kanon_sql.verbs.compare import Comparison
 
+    if is_related(result):
+        raise UnsupportedError("a result of several tables has a page of its own, and no fragment; use html_report")
     if isinstance(result, Spec | TableSpec | PerturbSpec | CloakSpec):
         return _rendered("fragment.html.j2", *_of_spec(result))
     if isinstance(result, Comparison):
