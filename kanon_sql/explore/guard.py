@@ -4,8 +4,9 @@ Browsers keep cookies for all ports of a machine: a page of another user of this
 sent them, and could replay them. So there is no cookie. The printed address holds a token behind its ``#``, which
 browsers send to no server. The page's script changes it for a key (``access``), once, and keeps that in the tab's own
 store, which belongs to this port. It adds the key to each request as a header, and names the page, which is the key's
-alone (``visits``): both are checked. Without a key there are the page's empty frame, its script, its style and pages
-of the documentation; no word of the data.
+alone (``visits``): both are checked. A tab may take over the page of another one, whose key then opens it no more: who
+has a key had an address of the terminal, which shows each use. Without a key there are the page's empty frame, its
+script, its style and pages of the documentation; no word of the data.
 
 More doors stand before that, each enough against another page. The socket listens on this machine alone. A request
 must name the server as it was printed (``Host``), so that a name that was pointed at this machine after it was looked

@@ -285,9 +285,14 @@ class Visits:
         return [visit for visit in reversed(others) if visit.spec is not None]
 
     def go_on(self, name: str, key: str) -> Visit | None:
-        """Hand a page of another tab to the tab with this key; that other tab has it no more."""
+        """Hand a page of another tab to the tab with this key, whose own goes; that other tab has it no more."""
         visit = self._visits.get(name)
-        if visit is not None:
-            visit.key = key
-            self._visits.move_to_end(name)
+        if visit is None:
+            return None
+        for own in [item for item in self._visits.values() if secrets.compare_digest(item.key, key)]:
+            if own is not visit:
+                del self._visits[own.id]
+                self._work.end(own.id)
+        visit.key = key
+        self._visits.move_to_end(name)
         return visit

@@ -383,8 +383,10 @@ def test_another_tab_goes_on_with_a_page_and_the_first_one_ends(visits: Path) ->
         listed = plain(second.send("/earlier").text)
         assert "k-anonymity k = 8; l-diversity of diagnosis l = 2; limit 5 %; full_domain; 1 candidate;" in listed
         assert second.send("/go-on", {"page": "nowhere"}).status == 410
+        new = second.visit
         second.visit = second.send("/go-on", {"page": first.visit.strip("/")}).text
         assert second.visit == first.visit
+        assert second.send(new).status == 410, "the page that it had is gone"
         assert "8-anonymity" in second.ask("ask", {}).text
         assert "eight" in second.send(second.visit).text
         assert "Undone: k-anonymity" in plain(second.send(second.visit + "step/undo", {}).text)
