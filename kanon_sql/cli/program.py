@@ -127,6 +127,10 @@ class Verb(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except _USAGE_ERROR as error:
+            missing = getattr(getattr(error, "param", None), "name", None)
+            if missing == "spec_or_table" and any(word.startswith("--table") for word in given):
+                why = "the spec is missing; without one, write the table as the argument, and not after --table"
+                raise _USAGE_ERROR(why, ctx) from None
             if "unexpected extra argument" not in str(error) or (hint := _of_too_many(given, own)) is None:
                 raise
             raise _USAGE_ERROR(f"one argument too many; {hint}", ctx) from None

@@ -277,6 +277,11 @@ def test_an_old_option_names_the_new_one(verb: str, option: str) -> None:
             ["anonymize", "a.csv", "--quasi-identifiers", "age", "town"],
             "a list takes commas: --quasi-identifiers age,zip",
         ),
+        (
+            ["check", "--table", "a.csv", "--k", "5"],
+            "without one, write the table as the argument, and not after --table",
+        ),
+        (["check", "--k", "5"], "Missing argument 'SPEC|TABLE'"),
         (["doctor", "s.yml", "other"], "extra argument"),
     ],
 )
