@@ -38,6 +38,8 @@ __all__ = [
     "TooExpensive",
     "UnsupportedError",
     "VerificationError",
+    "counted",
+    "have",
     "obstacles_in",
     "refuse",
 ]
@@ -54,6 +56,16 @@ class ExitCode(IntEnum):
     """The command line or the spec is wrong."""
     DATABASE = 3
     """The database refused, failed, or took too long."""
+
+
+def counted(count: int, word: str) -> str:
+    """``1 row``, ``2,300 classes``."""
+    return f"{count:,} {word}{'' if count == 1 else 'es' if word.endswith('s') else 's'}"
+
+
+def have(count: int, word: str = "row") -> str:
+    """``1 row has``, ``2,300 rows have``."""
+    return f"{counted(count, word)} {'has' if count == 1 else 'have'}"
 
 
 class KanonError(Exception):

@@ -54,8 +54,39 @@ GROUPS: Mapping[str, Group] = {
 }  # fmt: skip
 
 
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+_CONTEXT: Any = TyperCommand.context_class
+
+
+class _Help(_CONTEXT.formatter_class):  # type: ignore[misc]
+    """Help whose lines do not end inside the program's name."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(_whole(text))
+
+    def write_dl(self, rows: Any, **widths: Any) -> None:
+        """Write names with what they are."""
+        super().write_dl([(name, _whole(text)) for name, text in rows], **widths)
+
+    def getvalue(self) -> str:
+        """All of it, with the hyphen that one types."""
+        return str(super().getvalue()).replace(_HYPHEN, "-")
+
+
+def _whole(text: str) -> str:
+    return text.replace("kanon-sql", f"kanon{_HYPHEN}sql")
+
+
+class _Context(_CONTEXT):  # type: ignore[misc]
+    formatter_class = _Help
+
+
 class Verbs(TyperGroup):
     """The program or a group: its verbs under headings, and the error for a word that is not a verb."""
+
+    context_class = _Context
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The verbs in the order of the help."""
@@ -106,6 +137,8 @@ _USAGE_ERROR: Any = typer.BadParameter.__base__
 
 class Verb(TyperCommand):
     """A verb: its own options before those that all share, and the error for an option that has moved."""
+
+    context_class = _Context
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The options under headings."""

@@ -335,11 +335,11 @@ class Session:
         from rich.text import Text
 
         from kanon_sql.cli.progress import Working
-        from kanon_sql.report.words import number, shown
+        from kanon_sql.report.words import plural, shown
 
         text = Text(shown(stage))
         if nodes:
-            text.append(f"  {number(nodes)} nodes", "dim")
+            text.append(f"  {plural(nodes, 'node')}", "dim")
         working = Working(text, self._meter)
         if self._status is None:
             self._status = self.console.status(working)

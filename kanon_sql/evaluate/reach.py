@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isqrt
 
 from kanon_sql.engines import Workspace
+from kanon_sql.errors import counted
 from kanon_sql.frequency import FrequencySets, Prepared
 from kanon_sql.models import Whole
 
@@ -13,7 +14,7 @@ __all__ = ["out_of_reach", "rows_in_words", "too_many_nulls"]
 
 def rows_in_words(count: int) -> str:
     """``1 row``, ``2,300 rows``."""
-    return f"{count:,} row{'' if count == 1 else 's'}"
+    return counted(count, "row")
 
 
 def too_many_nulls(given: Prepared) -> str | None:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Engine, Workspace, open_workspace
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError, have
 from kanon_sql.hierarchies import exact_range, refuse_mixed_forms, value_text, whole_units
 from kanon_sql.spec import ColumnStep, Spec, rounding_digits
 from kanon_sql.sql import Sql, identifier, render, source_relation
@@ -161,7 +161,7 @@ def _refuse_unrounded(workspace: Workspace, bases: Mapping[Column, Decimal | Non
     ]
     found = workspace.row("frequency/unrounded", source=source_relation(), columns=items)
     problems = [
-        f"steps.columns.{column.name}: {int(count):,} rows have a number that is not finite or not between "
+        f"steps.columns.{column.name}: {have(int(count))} a number that is not finite or not between "
         f"-10^{len(str(bound)) - 1} and 10^{len(str(bound)) - 1}, which cannot be rounded exactly to multiples of "
         f"{_shown(base)}; round to larger multiples, or filter or cast them in a source query"
         for (column, base), bound, count in zip(chosen, bounds, found, strict=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import UnsupportedError, counted, have
 from kanon_sql.sql import Relation, Sql, exact_float, exact_padded, exact_text, exact_time, identifier, render, slot
 
 __all__ = [
@@ -48,7 +48,7 @@ def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql
     (found,) = workspace.row("hierarchies/blank_ends", table=table, texts=listed)
     if found:
         raise UnsupportedError(
-            f"{what}: {int(found):,} rows hold a text that ends with a blank, which {dialect.name} ignores when "
+            f"{what}: {have(int(found))} a text that ends with a blank, which {dialect.name} ignores when "
             "it compares texts, so different texts would count as equal; trim them in a source query"
         )
 
@@ -101,7 +101,7 @@ def refuse_mixed_forms(
             lambda: {"table": table, "form": slot("form"), "weighted": weighted},
         )
         counts = workspace.query(compiler.fill("hierarchies/form_counts", shape, own), MOST_FORMS)
-        held = ", ".join(f"{form} ({count:,} rows)" for form, count in counts)
+        held = ", ".join(f"{form} ({counted(count, 'row')})" for form, count in counts)
         problems.append(
             f"{column.name}: the column is {column.type or 'of no type'}, and its values are {held}; "
             "cast it to one type in a source query, or leave those rows out there"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, counted, have
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation
 
@@ -153,7 +153,8 @@ class Survey:
         if found.uncovered and not partial:
             problems.append(
                 Problem(
-                    f"{where}: {found.uncovered} distinct values ({found.uncovered_rows} rows) have no "
+                    f"{where}: {counted(found.uncovered, 'distinct value')} ({counted(found.uncovered_rows, 'row')}) "
+                    f"{'has' if found.uncovered == 1 else 'have'} no "
                     "generalization in the hierarchy; add rows for them (kanon-sql hierarchy --reveal N shows N of "
                     "them)"
                 )
@@ -161,7 +162,7 @@ class Survey:
         if found.null_rows and nulls == "error":
             problems.append(
                 Problem(
-                    f"{where}: {found.null_rows} rows are NULL, and the spec says nulls: error; "
+                    f"{where}: {have(found.null_rows)} NULL, and the spec says nulls: error; "
                     "use nulls: value (NULL is a value of its own) or nulls: suppress"
                 )
             )

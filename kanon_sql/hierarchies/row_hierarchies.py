@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import HierarchyError, Problem
+from kanon_sql.errors import HierarchyError, Problem, have
 from kanon_sql.hierarchies.files import TOP, with_top
 from kanon_sql.hierarchies.graph import as_tree
 from kanon_sql.hierarchies.kind import kind_of, value_text
@@ -120,9 +120,9 @@ def _copy_table(workspace: Workspace, site: Site) -> RowHierarchy:
     if not rows:
         problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
     if missing:
-        problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
+        problems.append(Problem(f"{where}: {have(missing)} a NULL; every level needs a label"))
     if repeated and not site.several:
-        problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
+        problems.append(Problem(f"{where}: {have(repeated, 'value')} more than one row; a value has one"))
     if problems:
         raise HierarchyError(problems)
     if tops == 1 and len(names) > 1:

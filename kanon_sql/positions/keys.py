@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, have
 from kanon_sql.frequency import open_table, unknown_columns
 from kanon_sql.hierarchies import exact_value, whole_units
 from kanon_sql.positions.grid import Axis, Layout
@@ -71,8 +71,8 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
     rows, outside, unknown, wrong = (int(item) for item in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so their person is unknown; leave them out in a "
-            "source query, or give them one"
+            f"unit: {have(unknown)} NULL as {spec.unit!r}, so that its person is unknown; leave such rows "
+            "out in a source query, or give them one"
         )
     if wrong:
         raise SpecError(f"k: {wrong:,} rows have a k below 1 in {spec.k.column!r}; correct them in a source query")

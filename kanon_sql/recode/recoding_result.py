@@ -23,7 +23,7 @@ from kanon_sql.hierarchies import RANGES
 from kanon_sql.models import geometric_mean, normalized_share
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
-from kanon_sql.recode.release import Mapped
+from kanon_sql.recode.release import Column, Mapped
 from kanon_sql.search import Node
 from kanon_sql.spec import Count, Document, Keywords, Levels, Like, Nonnegative, Share
 from kanon_sql.sql import Relation
@@ -65,10 +65,12 @@ class LabelsOfLevel(TypedDict):
     Attributes:
         labels: how many different labels are released.
         rows: how many rows have one of these.
+        nulls: how many of the rows have NULL for their label, which stands for NULL alone; left out where none has.
     """
 
     labels: Count
     rows: Count
+    nulls: NotRequired[Count]
 
 
 class RecodedColumn(TypedDict):
@@ -278,11 +280,13 @@ class RecodingResult(Searched):
             "columns": {
                 lookup.name: {
                     "mean_loss": losses.get(lookup.name),
-                    "levels": {
-                        str(level): {"labels": labels, "rows": column.rows[level]}
-                        for level, labels in sorted(column.labels.items())
-                    },
+                    "levels": {str(level): _labels_of_level(column, level) for level in sorted(column.labels)},
                 }
                 for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
             },
         }
+
+
+def _labels_of_level(column: Column, level: int) -> LabelsOfLevel:
+    found: LabelsOfLevel = {"labels": column.labels[level], "rows": column.rows[level]}
+    return {**found, "nulls": column.nulls[level]} if level in column.nulls else found

@@ -31,11 +31,13 @@ class Column:
     Attributes:
         labels: per level, how many different labels are released.
         rows: per level, how many rows have one of these.
+        nulls: per level, how many of these rows have NULL for their label: it stands for NULL alone.
         covered: domain values under the labels, summed over the released rows.
     """
 
     labels: Mapping[int, int]
     rows: Mapping[int, int]
+    nulls: Mapping[int, int]
     covered: int
 
 
@@ -229,8 +231,9 @@ def described(workspace: Workspace, classes: Relation, paths: Sequence[Path], mo
     found = sorted(tuple(map(int, row)) for row in workspace.query(compiler.union(branches), most))
     return [
         Column(
-            labels={level: labels for index, level, labels, _, _ in found if index == path.index},
-            rows={level: rows for index, level, _, rows, _ in found if index == path.index},
+            labels={level: labels for index, level, labels, *_ in found if index == path.index},
+            rows={level: rows for index, level, _, rows, *_ in found if index == path.index},
+            nulls={level: nulls for index, level, _, _, nulls, _ in found if index == path.index and nulls},
             covered=sum(covered for index, *_, covered in found if index == path.index),
         )
         for path in paths

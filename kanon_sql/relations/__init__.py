@@ -15,7 +15,7 @@ from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.lists import is_list, refuse_unsorted
 from kanon_sql.relations.local import climbed, without_lost_rows
-from kanon_sql.relations.members import Member, Placed, States, members, rows_have
+from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.minimum_levels import BelowMinimum, below_minimum
 from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
 from kanon_sql.relations.release import (
@@ -62,7 +62,6 @@ __all__ = [
     "released_keys",
     "released_list",
     "requirement_label",
-    "rows_have",
     "rows_with_values",
     "source_references",
     "thinned",

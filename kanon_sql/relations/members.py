@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError, have
 from kanon_sql.frequency import drawn_number, explained_if_missing, plain_source_of, unknown_columns
 from kanon_sql.hierarchies import (
     Lookup,
@@ -43,7 +43,6 @@ __all__ = [
     "States",
     "members",
     "path_of",
-    "rows_have",
     "unchanged_columns",
 ]
 
@@ -432,8 +431,8 @@ class _Reader:
         named = ", ".join(self._key)
         if without:
             problems.append(
-                f"{where}.key: {rows_have(without)} NULL in {named}, so that no row can refer to them; leave them out "
-                "in a query"
+                f"{where}.key: {have(without)} NULL in {named}, so that no row can refer to them; leave them out in a "
+                "query"
             )
         if repeated:
             what = "a person has one row there" if self.parent is None else "a key identifies one row"
@@ -580,11 +579,6 @@ def _column(workspace: Workspace, lookup: Lookup, number: int) -> LabelledColumn
         losses=[weight * float(value or 0) for value in facts[0::2]],
         counts=[max(1, int(value or 1)) for value in facts[1::2]],
     )
-
-
-def rows_have(count: int) -> str:
-    """``1 row has``, ``2,300 rows have``."""
-    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
 
 
 def path_of(

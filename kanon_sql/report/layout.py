@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import IO, TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -80,9 +81,29 @@ def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
     return grid
 
 
+class _Whole(Table):
+    """A table that breaks no word where the words of a line have room; rich narrows the widest column."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = [(Text(str(column.header)), *column.cells) for column in self.columns]
+        sizes = [[Measurement.get(console, options, cell) for cell in own] for own in cells]
+        least = [max(item.minimum for item in own) for own in sizes]
+        wanted = [max(item.maximum for item in own) for own in sizes]
+        free = options.max_width - _GAP * (len(sizes) - 1) - sum(least)
+        if 0 <= free < sum(wanted) - sum(least):
+            for place, index in enumerate(sorted(range(len(sizes)), key=lambda index: wanted[index] - least[index])):
+                given = min(wanted[index] - least[index], free // (len(sizes) - place))
+                self.columns[index].width = least[index] + given
+                free -= given
+        yield from super().__rich_console__(console, options)
+
+
+_GAP = 2
+
+
 def columns(heads: Sequence[tuple[str, bool]]) -> Table:
     """An empty table without lines; each head says whether its column holds numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table = _Whole(box=None, padding=(0, _GAP, 0, 0), header_style="dim", pad_edge=False)
     for head, numeric in heads:
         table.add_column(head, justify="right" if numeric else "left", overflow="fold")
     return table

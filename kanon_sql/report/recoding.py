@@ -77,6 +77,16 @@ def _named(level: int, names: Names | None, column: str) -> str:
     return f"{level} ({shown(text)})" if text else str(level)
 
 
+def _with_nulls_apart(levels: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str | None, Mapping[str, int]]]:
+    """Each level with the rows whose label is no NULL, and at the end those where it is."""
+    nulls = sum(item.get("nulls", 0) for item in levels.values())
+    for level, item in levels.items():
+        if rows := item["rows"] - item.get("nulls", 0):
+            yield level, {**item, "rows": rows}
+    if nulls:
+        yield None, {"rows": nulls}
+
+
 def _against_bound(recoding: Mapping[str, Any]) -> str:
     """How far that is from what has to be lost, where it was asked for."""
     bound = recoding["bound"]
@@ -100,7 +110,9 @@ def column_cells(recoding: Mapping[str, Any], names: Names | None = None) -> Ite
         top = max(levels, key=int) if cells["cells"] else None
         shares = ", ".join(
             f"{'suppressed' if level == top else _named(int(level), names, name)}: {percent(item['rows'], rows)}"
-            for level, item in levels.items()
+            if level is not None
+            else f"NULL: {percent(item['rows'], rows)}"
+            for level, item in _with_nulls_apart(levels)
         )
         if cells["cap"] is not None:
             shares += f" (at most {metric(100 * cells['cap'])} % of the source may be suppressed)"

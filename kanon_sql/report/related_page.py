@@ -11,7 +11,7 @@ from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Sec
 from kanon_sql.report.html.page import PageParts, sections_page, sections_parts
 from kanon_sql.report.json import to_json
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
-from kanon_sql.report.words import number, percent
+from kanon_sql.report.words import number, percent, plural
 from kanon_sql.verbs.relational import RelationalResult, TableResult
 from kanon_sql.verbs.relational_audit import RelationalAudit
 from kanon_sql.verbs.result import Cost, Warned
@@ -217,10 +217,10 @@ def _by_depth(tables: object, above: str | None, depth: int) -> Iterator[tuple[s
 
 def _table(canvas: Canvas, name: str, item: TableResult, x: float, y: float, *, lost: bool) -> None:
     rows, released = item["rows"], item["released"]
-    words = f"{number(rows)} rows"
+    words = plural(rows, "row")
     bars = [("release", float(released))]
     if lost:
-        words = f"{percent(released, rows)} of {number(rows)} rows, mean loss {_share(item['loss'])}"
+        words = f"{percent(released, rows)} of {plural(rows, 'row')}, mean loss {_share(item['loss'])}"
         bars.append(("source", rows * (1 - item["loss"])))
     canvas.text("strong", x, y, clipped(name, WIDTH / 3))
     canvas.text("small", WIDTH, y, words, "end")

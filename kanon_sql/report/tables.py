@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["tabulation_csv", "tabulation_text"]
 
+T = TypeVar("T")
+
 WIDEST = 10
-"""A last dimension of more categories is listed, not laid out in columns."""
+"""The last dimension of at most so many categories is laid out in columns; where none is, cells are listed."""
 
 LISTED = 200
-"""Lines of a table that are shown; the published table and the JSON have all."""
+"""Lines of a table that are shown, and a tenth more rather than to cut these off; the JSON has all."""
 
 LEFT_OUT = "x"
 
@@ -76,18 +78,23 @@ def _level(levels: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _table(result: Tabulation) -> RenderableType:
-    across = list(dict.fromkeys((cell.levels[-1], cell.labels[-1]) for cell in result.table))
-    if len(result.dimensions) < 2 or len(across) > WIDEST:
+    categories = [
+        list(dict.fromkeys((cell.levels[index], cell.labels[index]) for cell in result.table))
+        for index in range(len(result.dimensions))
+    ]
+    turned = next((index for index in reversed(range(len(categories))) if len(categories[index]) <= WIDEST), None)
+    if len(categories) < 2 or turned is None:
         return _list(result)
+    across = categories[turned]
     across.sort(key=lambda item: (item[0] is None, item[0] or 0, item[1] is None, item[1] or ""))
-    names = [(shown(name), False) for name in result.dimensions[:-1]]
+    names = [(shown(name), False) for name in _without(result.dimensions, turned)]
     table = columns([*names, *((_label(label), True) for _, label in across)])
     lines: dict[tuple[tuple[int | None, ...], tuple[str | None, ...]], dict[object, PublishedCell]] = {}
     for cell in result.table:
-        place = tuple(cell.levels[:-1]), tuple(cell.labels[:-1])
-        lines.setdefault(place, {})[cell.levels[-1], cell.labels[-1]] = cell
+        place = _without(cell.levels, turned), _without(cell.labels, turned)
+        lines.setdefault(place, {})[cell.levels[turned], cell.labels[turned]] = cell
     ordered = sorted(lines, key=lambda place: [(level is None, level or 0) for level in place[0]])
-    for place in ordered[:LISTED]:
+    for place in ordered[: _shown(len(ordered))]:
         found = [lines[place].get(item) for item in across]
         table.add_row(
             *(Text(_label(label)) for label in place[1]), *(Text("" if c is None else _value(c)) for c in found)
@@ -95,15 +102,23 @@ def _table(result: Tabulation) -> RenderableType:
     return _cut(table, len(ordered))
 
 
+def _without(items: Sequence[T], left_out: int) -> tuple[T, ...]:
+    return tuple(item for index, item in enumerate(items) if index != left_out)
+
+
 def _list(result: Tabulation) -> RenderableType:
     table = columns([*((shown(name), False) for name in result.dimensions), ("value", True)])
-    for cell in result.table[:LISTED]:
+    for cell in result.table[: _shown(len(result.table))]:
         table.add_row(*(Text(_label(label)) for label in cell.labels), Text(_value(cell)))
     return _cut(table, len(result.table))
 
 
+def _shown(lines: int) -> int:
+    return lines if lines <= LISTED + LISTED // 10 else LISTED
+
+
 def _cut(table: RenderableType, lines: int) -> RenderableType:
-    if lines <= LISTED:
+    if lines == _shown(lines):
         return table
     return Group(table, Text(f"and {lines - LISTED:,} more lines; -o cells.csv has all", "dim"))
 

@@ -257,7 +257,7 @@ def _m_invariance(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     persons = found["persons"]
     yield "persons", f"{number(persons['released_before'])} released before, {number(persons['new'])} new"
     with_some = sum(item["classes"] for item in found["classes_by_counterfeits"] if item["counterfeits"])
-    yield "counterfeits", f"{number(found['counterfeits'])}, in {number(with_some)} classes"
+    yield "counterfeits", f"{number(found['counterfeits'])}, in {plural(with_some, 'class')}"
 
 
 def _refresh(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

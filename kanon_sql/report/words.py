@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from math import floor, isfinite, log10
 
+from kanon_sql.errors import counted
+
 __all__ = ["metric", "number", "percent", "plain", "plural", "shown"]
 
 
@@ -48,8 +50,7 @@ def shown(text: str) -> str:
 
 def plural(count: int, word: str) -> str:
     """``1 class``, ``2 classes``."""
-    ending = "" if count == 1 else "es" if word.endswith("s") else "s"
-    return f"{number(count)} {word}{ending}"
+    return counted(count, word)
 
 
 def plain(text: str) -> str:

@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
-from kanon_sql.errors import HierarchyError, InternalError, Problem, SpecError, UnsupportedError
+from kanon_sql.errors import HierarchyError, InternalError, Problem, SpecError, UnsupportedError, have
 from kanon_sql.frequency import OpenTable, open_table, unknown_columns
 from kanon_sql.hierarchies import (
     TOP,
@@ -168,8 +168,8 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     rows, unknown, blank, negative, most = (int(value or 0) for value in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so their person is unknown; leave them out in a "
-            "source query, or give them one"
+            f"unit: {have(unknown)} NULL as {spec.unit!r}, so that its person is unknown; leave such rows "
+            "out in a source query, or give them one"
         )
     if spec.weight is not None and (blank or negative):
         raise SpecError(

@@ -11,7 +11,7 @@ from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import Problem, SpecError, refuse
+from kanon_sql.errors import Problem, SpecError, counted, refuse
 from kanon_sql.evaluate import (
     Achieved,
     Examination,
@@ -97,7 +97,8 @@ def check(
 
     Returns:
         A result with verdict ``pass`` when every class satisfies every requirement, the table has no column that
-        the spec calls an identifier, and no warning is an error. A table without rows passes, since no person is in it.
+        the spec calls an identifier, and no warning is an error. A table without rows fails: nothing in it was
+        examined, and ``anonymize`` publishes none.
 
     Raises:
         SpecError: the table lacks a column that is needed.
@@ -149,8 +150,9 @@ def check(
             notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
-        passed = outcome.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
         rows = outcome.examination.rows
+        satisfied = outcome.examination.passed and all(item.passed for item in invariances)
+        passed = bool(rows) and satisfied and not harmful and not fatal  # without rows, nothing was examined
         return Check(
             verdict="pass" if passed else "fail",
             message=_message(opened.shown, outcome, invariances, harmful, fatal),
@@ -288,7 +290,8 @@ def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterato
     if count_rows and spec.unit is not None:
         yield f"rows were counted, not persons ({spec.unit}): every k is an upper bound"
     if revealed:
-        yield f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this result on"
+        shown = f"values of {counted(len(revealed), 'class')} that violate a requirement are shown"
+        yield f"{shown}: do not pass this result on"
 
 
 def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
@@ -338,9 +341,11 @@ def _message(
     for item in examination.achieved:
         if item.violating_classes:
             absent = outcome.absent.get(item.model.label, 0)
-            counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
-            others = f" and {absent:,} classes of the population without a row" if absent else ""
-            problems.append(f"{counted} ({rows_in_words(item.violating_rows)}){others} violate {item.model.label}")
+            violating = item.violating_classes - absent
+            of_all = f"{violating:,} of {counted(examination.classes, 'class')}"
+            others = f" and {counted(absent, 'class')} of the population without a row" if absent else ""
+            verb = "violates" if violating == 1 and not absent else "violate"
+            problems.append(f"{of_all} ({rows_in_words(item.violating_rows)}){others} {verb} {item.model.label}")
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")
@@ -349,6 +354,7 @@ def _message(
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
-        return f"{shown} has no rows"
+        return f"{shown} has no rows, so that nothing was checked"
     satisfied = [*(model.label for model in outcome.models), *(item.label for item in invariances)]
-    return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"
+    classes = "the only class satisfies" if examination.classes == 1 else f"all {examination.classes:,} classes satisfy"
+    return f"{shown}: {classes} {', '.join(satisfied)}"

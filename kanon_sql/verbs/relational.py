@@ -12,7 +12,16 @@ from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, VerificationError, obstacles_in, refuse
+from kanon_sql.errors import (
+    Obstacle,
+    SpecError,
+    UnsupportedError,
+    VerificationError,
+    counted,
+    have,
+    obstacles_in,
+    refuse,
+)
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.models import Monotonicity
 from kanon_sql.relations import (
@@ -43,7 +52,6 @@ from kanon_sql.relations import (
     released_keys,
     released_list,
     requirement_label,
-    rows_have,
     rows_with_values,
     source_references,
     thinned,
@@ -781,29 +789,32 @@ def _checked(seen: Examined, spec: RelationalSpec, below: BelowMinimum) -> str:
         return "there are no persons, so that nothing is protected"
     failed = [item for item in seen.shared if not item.holds]
     problems = [f"{requirement_label(item.requirement)} does not hold: {_violations(item)}" for item in failed]
-    levels = [f"{column}: {rows_have(rows)} a label below minimum_level" for column, rows in below.rows.items()]
+    levels = [f"{column}: {have(rows)} a label below minimum_level" for column, rows in below.rows.items()]
     if problems := [*problems, *_beyond(seen, spec), *levels]:
         return "; ".join(problems)
     held = ", ".join(requirement_label(item.requirement) for item in seen.shared)
-    return f"{seen.persons:,} persons in {seen.classes:,} classes: {held} holds"
+    return f"{counted(seen.persons, 'person')} in {counted(seen.classes, 'class')}: {held} holds"
 
 
 def _violations(item: Shared) -> str:
     if isinstance(item.requirement, KmAnonymity):
-        return f"{item.rare:,} combinations are shared by fewer persons, the rarest by {item.fewest:,}"
+        return f"{counted(item.rare, 'combination')} shared by fewer persons, the rarest by {item.fewest:,}"
     if isinstance(item.requirement, Coherence):
         return (
             f"{item.rare:,} times a sensitive value is too frequent among persons who share a combination, at most "
             f"with a share of {item.reached['h']:.4g}"
         )
-    return f"{item.rare:,} classes violate it"
+    return f"{counted(item.rare, 'class')} {'violates' if item.rare == 1 else 'violate'} it"
 
 
 def _unchecked(below: BelowMinimum) -> list[str]:
     """What a check does not see of what the spec allows."""
     notes = [f"minimum_level was not checked: {', '.join(columns)}; {why}" for why, columns in below.unchecked.items()]
     why = "a label that no value of the source has, so that its level is not known"
-    return [*notes, *(f"minimum_level of {column}: {rows_have(rows)} {why}" for column, rows in below.unknown.items())]
+    return [
+        *notes,
+        *(f"minimum_level of {column}: {have(rows)} {why}" for column, rows in below.unknown.items()),
+    ]
 
 
 def running_on_released(

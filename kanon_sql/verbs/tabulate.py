@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
-from kanon_sql.errors import refuse
+from kanon_sql.errors import counted, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_perturbed, refuse_foreign_release
@@ -224,11 +224,13 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
     else:
         done = "published" if publishes else "tabulated"
         what = "rounded" if spec.protection.rounds else f"{found.suppressed:,} of them suppressed"
-        sensitive = f"{found.sensitive:,} sensitive cell{'' if found.sensitive == 1 else 's'}"
-        proven = f"{sensitive}, none of which can be derived" if found.sensitive else "no cell is sensitive"
-        message = f"{done} {total:,} cells, {what}; {proven}"
+        proven = (
+            f"{counted(found.sensitive, 'sensitive cell')}, "
+            f"{'which cannot' if found.sensitive == 1 else 'none of which can'} be derived"
+        )
+        message = f"{done} {counted(total, 'cell')}, {what}; {proven if found.sensitive else 'no cell is sensitive'}"
         if spec.protection.collapses:
-            message = f"{done} {total:,} cells of categories that were collapsed until none was sensitive"
+            message = f"{done} {counted(total, 'cell')} of categories that were collapsed until none was sensitive"
         if spec.expansion > 1:
             message += f"; estimates from a random sample of one in {spec.expansion:,}"
     return Tabulation(

@@ -137,6 +137,8 @@ def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) 
         assert parameter.help
     assert "Examples:" in text
     assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"kanon-$", text, re.MULTILINE), "the program's name stays whole"
+    assert text.isascii()
 
 
 @pytest.mark.sampled(29)

@@ -41,7 +41,7 @@ def test_texts_that_would_be_merged_are_refused(padded: tuple[Any, Any], row: tu
     connection.execute("CREATE TABLE t AS SELECT 'a' AS q, 'x' AS s UNION ALL SELECT ?, ?", row)
     spec = Spec.from_dict({**PADDED_SPEC, "privacy": [{"l_diversity": {"attribute": "s", "l": 1}}]})
     for verb in (kanon_sql.anonymize, kanon_sql.plan, lambda *given: kanon_sql.check(*given, "t")):
-        with pytest.raises(UnsupportedError, match="1 rows hold a text that ends with a blank"):
+        with pytest.raises(UnsupportedError, match="1 row has a text that ends with a blank"):
             verb(engine, spec)
     assert connection.execute("SELECT COUNT(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
 
@@ -59,7 +59,7 @@ def test_people_of_a_population_who_would_be_merged_are_refused(padded: tuple[An
     connection.execute("CREATE TABLE census AS SELECT unnest(['a', 'a ']) AS q")
     spec = Spec.from_dict({**PADDED_SPEC, "privacy": [{"k_map": {"population": "census", "k": 2}}]})
     for verb in (kanon_sql.anonymize, lambda *given: kanon_sql.check(*given, "t")):
-        with pytest.raises(UnsupportedError, match="census: 1 rows hold a text that ends with a blank"):
+        with pytest.raises(UnsupportedError, match="census: 1 row has a text that ends with a blank"):
             verb(engine, spec)
 
 

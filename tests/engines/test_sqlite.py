@@ -69,26 +69,26 @@ def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
 # --- Columns of any type ---
 
 MIXED = [
-    ("INTEGER", ["1", "2", "'Ada'", "2"], None, ["integer (3 rows)", "text (1 rows)"]),
-    ("INTEGER", ["1", "1.5"], None, ["real (1 rows)"]),
-    ("INTEGER", ["9223372036854775807", "9223372036854775808"], None, ["real (1 rows)"]),
-    ("INTEGER", ["1", "x'01'"], None, ["blob (1 rows)"]),
-    ("BOOLEAN", ["1", "'true'"], None, ["text (1 rows)"]),
-    ("DECIMAL(5, 2)", ["1", "2.5", "'Ada'"], {"intervals": [5]}, ["decimal (2 rows)", "text (1 rows)"]),
-    ("REAL", ["1", "'Ada'"], {"intervals": [5]}, ["text (1 rows)"]),
-    ("TEXT", ["'1'", "x'31'"], None, ["blob (1 rows)"]),
+    ("INTEGER", ["1", "2", "'Ada'", "2"], None, ["integer (3 rows)", "text (1 row)"]),
+    ("INTEGER", ["1", "1.5"], None, ["real (1 row)"]),
+    ("INTEGER", ["9223372036854775807", "9223372036854775808"], None, ["real (1 row)"]),
+    ("INTEGER", ["1", "x'01'"], None, ["blob (1 row)"]),
+    ("BOOLEAN", ["1", "'true'"], None, ["text (1 row)"]),
+    ("DECIMAL(5, 2)", ["1", "2.5", "'Ada'"], {"intervals": [5]}, ["decimal (2 rows)", "text (1 row)"]),
+    ("REAL", ["1", "'Ada'"], {"intervals": [5]}, ["text (1 row)"]),
+    ("TEXT", ["'1'", "x'31'"], None, ["blob (1 row)"]),
     ("TEXT", ["x'31'", "x'31'"], None, ["blob (2 rows)"]),
-    ("TEXT", ["'Ada' || CHAR(0) || 'Planted'"], {"prefix": [3]}, ["text with a zero byte (1 rows)"]),
-    ("DATE", ["'2001-01-31'", "'31.01.2001'"], {"dates": ["year"]}, ["date (1 rows)", "text that is no date (1 rows)"]),
-    ("DATE", ["'2001-02-30'"], {"dates": ["year"]}, ["text that is no date (1 rows)"]),
-    ("DATE", ["'2001-01-31 '"], {"dates": ["year"]}, ["text that is no date (1 rows)"]),
-    ("DATE", ["'20010131'"], {"dates": ["year"]}, ["integer (1 rows)"]),
-    ("TIMESTAMP", ["'2001-01-31 10:00:00+02:00'"], {"dates": ["year"]}, ["text that is no timestamp (1 rows)"]),
+    ("TEXT", ["'Ada' || CHAR(0) || 'Planted'"], {"prefix": [3]}, ["text with a zero byte (1 row)"]),
+    ("DATE", ["'2001-01-31'", "'31.01.2001'"], {"dates": ["year"]}, ["date (1 row)", "text that is no date (1 row)"]),
+    ("DATE", ["'2001-02-30'"], {"dates": ["year"]}, ["text that is no date (1 row)"]),
+    ("DATE", ["'2001-01-31 '"], {"dates": ["year"]}, ["text that is no date (1 row)"]),
+    ("DATE", ["'20010131'"], {"dates": ["year"]}, ["integer (1 row)"]),
+    ("TIMESTAMP", ["'2001-01-31 10:00:00+02:00'"], {"dates": ["year"]}, ["text that is no timestamp (1 row)"]),
     ("TIMESTAMP", ["'2001-01-31 10:00:00'", "'2001-01-31T10:00:00'"], None, ["with ' '", "with 'T'"]),
     ("TIMESTAMP", ["'2001-01-31 10:00:00'", "'2001-01-31 10:00:00.000'"], None, ["of 19 ", "of 23 "]),
-    ("", ["1", "'1'"], None, ["integer (1 rows)", "text (1 rows)"]),
-    ("BLOB", ["x'31'", "'1'"], None, ["blob (1 rows)", "text (1 rows)"]),
-    ("NUM", ["1", "'Ada'"], None, ["number (1 rows)", "text (1 rows)"]),
+    ("", ["1", "'1'"], None, ["integer (1 row)", "text (1 row)"]),
+    ("BLOB", ["x'31'", "'1'"], None, ["blob (1 row)", "text (1 row)"]),
+    ("NUM", ["1", "'Ada'"], None, ["number (1 row)", "text (1 row)"]),
 ]
 
 
@@ -114,7 +114,7 @@ def test_equal_numbers_of_two_types_are_seen_beside_different_values(file: Path)
     """They are in two vectors, so that the frequency table has both; by value alone they would be one."""
     run(file, "CREATE TABLE people (q, r)", "INSERT INTO people VALUES (1, 'a'), (1.0, 'b'), (1.0, 'c')")
     engine = connect(file)
-    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 rows\), real \(2 rows\)"):
+    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 row\), real \(2 rows\)"):
         kanon_sql.plan(engine, spec(quasi_identifiers={"r": {}, "q": {}}))
     engine.close()
 
@@ -140,7 +140,7 @@ def test_classes_are_sorted_once(file: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_check_sees_numbers_that_are_equal_and_look_different(file: Path) -> None:
     run(file, "CREATE TABLE people (q)", "INSERT INTO people VALUES (1), (1.0)")
     engine = connect(file)
-    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 rows\), real \(1 rows\)"):
+    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 row\), real \(1 row\)"):
         kanon_sql.check(engine, spec(), "people")
     level = {"minimum_level": 0, "maximum_level": 0}
     assert kanon_sql.anonymize(engine, spec(quasi_identifiers={"q": level})).passed

@@ -17,10 +17,12 @@ import kanon_sql
 from kanon_sql.errors import SpecError
 from kanon_sql.report.html import run_report
 from kanon_sql.report.html.blocks import Cells, Facts, Prose, generic
+from kanon_sql.report.layout import columns, plain
 from kanon_sql.report.pictures import pictures_of
 from kanon_sql.report.pictures.colours import DARK, LIGHT, MARKS
 from kanon_sql.report.pictures.lattice import KINDS
 from kanon_sql.report.pictures.svg import Scale, clipped, ticks
+from kanon_sql.report.recoding import column_cells
 from kanon_sql.report.run import read_run
 from kanon_sql.report.words import metric
 from kanon_sql.search.explain import Known
@@ -393,3 +395,27 @@ def test_ticks_and_scales() -> None:
     assert Scale(0, 0, 5, 9)(3) == 5
     assert Scale(0, 4, 10, 30)(1) == 15
     assert clipped("a" * 50, 60) == "a" * 7 + "…"
+
+
+# --- Words ------------------------------------------------------------------------------------
+
+
+def test_tables_break_no_word_that_has_room() -> None:
+    """Rich narrows the widest column first, which is the one of the names."""
+    name = "a_rather_long_column_name"
+    table = columns([("quasi-identifier", False), *((f"k = {k}", False) for k in (2, 5, 10))])
+    table.add_row(name, *["0: as in the source"] * 3)
+    lines = plain(table).splitlines()
+    assert lines[1].startswith(name)
+    assert max(map(len, lines)) <= 80
+    table = columns([(name, False), (name * 4, False)])
+    table.add_row("a", "b")
+    shown = "".join(plain(table).split())
+    assert sorted(shown) == sorted(name * 5 + "ab"), "nothing is cut off where there is no room"
+
+
+def test_rows_of_null_are_no_rows_of_a_level() -> None:
+    recoding = {"columns": {"birth": {"mean_loss": 0.2, "levels": {
+        "0": {"labels": 1, "rows": 30, "nulls": 30}, "2": {"labels": 4, "rows": 70}}}}}  # fmt: skip
+    ((*_, shares),) = column_cells(recoding, {"birth": ["as in the source", "year", "decade"]})
+    assert shares == "2 (decade): 70 %, NULL: 30 %"

@@ -243,7 +243,7 @@ def _primary_only(table: CellTable, width: int) -> Any:
         ({"measure": "star"}, "only whole numbers add up"),
         ({"measure": "nothing"}, "no column 'nothing', which the spec names"),
         ({"dimensions": {"regio": None}}, "did you mean 'region'"),
-        ({"unit": "size"}, "1 rows have NULL as 'size'"),
+        ({"unit": "size"}, "1 row has NULL as 'size'"),
         ({"measure": "loss"}, "negative"),
         ({"unit": "region", "dimensions": {"size": None}}, "persons count in several cells"),
         ({"dimensions": {"star": None}}, "called '\\*'"),

@@ -264,7 +264,7 @@ def test_null_where_it_is_an_error(database: Database) -> None:
     database.table("t", ["x"], [("a",), (None,)])
     spec = spec_of(x=None).model_copy(update={"nulls": "error"})
     (problem,) = kanon_sql.hierarchy(database.engine, spec).hierarchies[0].problems
-    assert "1 rows are NULL" in problem
+    assert "1 row has NULL" in problem
 
 
 def test_a_sensitive_attribute_with_a_hierarchy(database: Database) -> None:

@@ -31,7 +31,7 @@ class Loss(PerColumn):
     """
 
     name: ClassVar[str] = "loss"
-    words: ClassVar[str] = "the columns' losses as ARX averages them, a geometric mean"
+    words: ClassVar[str] = "geometric mean of the columns, as in ARX"
     formula: ClassVar[str] = (
         "per column L = (sum over released rows of d / D, plus S, less N / D) / (N - N / D); then the geometric "
         "mean, (product of (w L + 1))^(1/n) - 1"

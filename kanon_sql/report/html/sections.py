@@ -45,6 +45,8 @@ def verdict_in_words(run: Run) -> str:
             else "Attacks expose people that the requirements should protect"
         )
     if run.verb == "check":
+        if not run.passed and run.rows.get("source") == 0:
+            return "The table has no rows, so that nothing was checked"
         return "The table meets every requirement" if run.passed else "The table does not meet the requirements"
     return f"{run.verb}: {run.verdict}"
 

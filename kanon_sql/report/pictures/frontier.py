@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
+from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, small_width, ticks
 from kanon_sql.report.words import metric, number
 
 if TYPE_CHECKING:
@@ -84,15 +84,21 @@ def _over_k(line: LinesOverK) -> Picture:
     top = 24 + 18 * len(lines)
     bottom = top + _HEIGHT
     marks = ticks(max(value(run) for runs in lines.values() for run in runs), 4)
-    x = Scale(0, len(ks) - 1, _LEFT + 16, WIDTH - _RIGHT - 8)
+    figures = [f"{metric(mark)}{unit}" for mark in marks]
+    left = max(_LEFT, 8 + max(map(small_width, figures)))
+    x = Scale(0, len(ks) - 1, left + 16, WIDTH - _RIGHT - 8)
     y = Scale(0, marks[-1], bottom, top)
-    for mark in marks:
-        canvas.line("rule", _LEFT, y(mark), WIDTH - _RIGHT, y(mark))
-        canvas.text("small", _LEFT - 6, y(mark) + 4, f"{metric(mark)}{unit}", "end")
+    for mark, figure in zip(marks, figures, strict=True):
+        canvas.line("rule", left, y(mark), WIDTH - _RIGHT, y(mark))
+        canvas.text("small", left - 6, y(mark) + 4, figure, "end")
+    free = 0.0
     for index, k in enumerate(ks):
-        canvas.text("small", x(index), bottom + 15, number(k), "middle")
-    canvas.line("axis", _LEFT, bottom, WIDTH - _RIGHT, bottom)
-    canvas.text("small", (_LEFT + WIDTH) / 2, bottom + 34, "k", "middle")
+        half = small_width(number(k)) / 2
+        if x(index) - half >= free:  # what has no room is in the table of the numbers
+            canvas.text("small", x(index), bottom + 15, number(k), "middle")
+            free = x(index) + half + 6
+    canvas.line("axis", left, bottom, WIDTH - _RIGHT, bottom)
+    canvas.text("small", (left + WIDTH) / 2, bottom + 34, "k", "middle")
     for position, (title, runs) in enumerate(lines.items()):
         style = "" if position % _STYLES == 0 else f"-{position % _STYLES}"
         ordered = sorted(runs, key=lambda run: run.k or 0)

@@ -313,7 +313,7 @@ def _classes(own: DistanceDetails, ends: tuple[float, float]) -> str:
 
 
 def _sizes_caption(table: TableDetails, counted: str, k: int | None) -> str:
-    caption = f"{named(table).capitalize()}: {number(table.classes)} classes of {number(table.records)} {counted}"
+    caption = f"{named(table).capitalize()}: {plural(table.classes, 'class')} of {plural(table.records, counted[:-1])}"
     if k is None:
         return caption + "."
     small = sum(item.records for item in table.sizes if item.low < k)

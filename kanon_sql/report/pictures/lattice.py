@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from kanon_sql.report.levels import Names, node_in_words
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale
-from kanon_sql.report.words import number
+from kanon_sql.report.words import number, plural
 from kanon_sql.search import Known, Lattice, Node
 from kanon_sql.verbs.details import HeightDetails, LatticeDetails
 
@@ -79,7 +79,8 @@ def _caption(found: LatticeDetails, chosen: Node | None) -> str:
     counts = ", ".join(f"{number(known[kind])} {KINDS[kind][1]}" for kind in KINDS if known[kind])
     total = sum(item.nodes for item in found.heights)
     ends = found.heights[0].height, found.heights[-1].height
-    caption = f"{number(total)} nodes of the heights {ends[0]} to {ends[1]}" + (f": {counts}." if counts else ".")
+    heights = f"height {ends[0]}" if ends[0] == ends[1] else f"the heights {ends[0]} to {ends[1]}"
+    caption = f"{plural(total, 'node')} of {heights}" + (f": {counts}." if counts else ".")
     return caption if chosen is None else f"{caption} The chosen node has height {sum(chosen)}."
 
 

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 
 from kanon_sql.report.pictures.colours import LIGHT, MARKS
 
-__all__ = ["WIDTH", "Canvas", "Picture", "Scale", "clipped", "ticks"]
+__all__ = ["WIDTH", "Canvas", "Picture", "Scale", "clipped", "small_width", "ticks"]
 
 WIDTH = 400
 """Units across: narrow, so that a picture on a telephone still has legible text."""
@@ -134,6 +134,11 @@ def ticks(high: float, most: int = 5) -> list[float]:
     power = 10.0 ** floor(log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-12))
     return [round(step * number, 12) for number in range(ceil(high / step - 1e-9) + 1)]
+
+
+def small_width(text: str) -> float:
+    """Units that a small text takes, about."""
+    return 7.2 * len(text)
 
 
 def clipped(text: str, width: float) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, ticks
-from kanon_sql.report.words import metric, number, percent
+from kanon_sql.report.words import metric, number, percent, plural
 from kanon_sql.verbs.details import SolutionDetails
 
 __all__ = ["tradeoff"]
 
-_LEFT, _RIGHT, _TOP, _HEIGHT = 50, 16, 18, 220
+_LEFT, _RIGHT, _TOP, _HEIGHT = 50, 16, 32, 220
 
 
 def tradeoff(
@@ -39,11 +39,11 @@ def tradeoff(
         canvas.text("small", x(mark), bottom + 15, f"{mark:g} %", "middle")
     canvas.line("axis", _LEFT, bottom, WIDTH - _RIGHT, bottom)
     canvas.text("small", (_LEFT + WIDTH) / 2, bottom + 34, "rows suppressed", "middle")
-    canvas.text("small", _LEFT, _TOP - 2, "generalized: mean share of the hierarchies climbed")
+    canvas.text("small", _LEFT, 12, "generalized: mean share of the hierarchies climbed")
     for rank, item in reversed(list(enumerate(solutions, 1))):
         place = x(100 * item.suppressed / rows), y(100 * item.generalization)
         is_chosen = chosen is not None and tuple(chosen) == item.node
-        tip = f"{rank}. {list(item.node)}: {number(item.suppressed)} rows suppressed"
+        tip = f"{rank}. {list(item.node)}: {plural(item.suppressed, 'row')} suppressed"
         if rank <= 9:
             canvas.circle("release" if is_chosen else "source", *place, 9, tip)
             canvas.text("inside", place[0], place[1] + 3.5, str(rank), "middle")

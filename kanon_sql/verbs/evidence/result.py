@@ -149,8 +149,6 @@ class Evidence(Printed, Document):
     def _in_a_sentence(self) -> str:
         if self.problems:
             return "; ".join(self.problems)
-        if not self.rows:
-            return f"{self.release} has no rows"
         if not self.attacks:
             return f"{self.release}: every requirement is met; no attack could be run"
         return (

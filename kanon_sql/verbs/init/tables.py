@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
-from kanon_sql.errors import DatabaseError, Problem, SpecError
+from kanon_sql.errors import DatabaseError, Problem, SpecError, counted
 from kanon_sql.frequency import no_such_table
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.spec import PERSON, format_table_name, parse_table_name
@@ -332,7 +332,7 @@ class _Finder:
         yield "# A spec of several tables to start from, suggested by counts; no value was looked at."
         yield "# Read every line: names and counts are only hints; you decide what an attacker may know of a person."
         yield "version: 1"
-        yield f"person:  # {root.rows:,} rows"
+        yield f"person:  # {counted(root.rows, 'row')}"
         yield f"  table: {as_yaml(root.shown)}"
         yield f"  key: {_names(root.key)}"
         yield from self._columns(root, "  ", ())
@@ -340,7 +340,7 @@ class _Finder:
         for table in self._ordered(parents):
             link = parents[table.name]
             below = f"each below one of {link.parent.shown}: {link.found}"
-            yield f"  {as_yaml(table.name)}:  # {table.rows:,} rows, {below}"
+            yield f"  {as_yaml(table.name)}:  # {counted(table.rows, 'row')}, {below}"
             yield f"    table: {as_yaml(table.shown)}"
             if any(other.parent is table for other in parents.values()):
                 yield f"    key: {_names(table.key)}"
@@ -375,7 +375,8 @@ class _Finder:
         if known:
             yield f"{indent}quasi_identifiers:"
         for item in known:
-            yield f"{indent}  {as_yaml(item.profile.name)}: {item.hierarchy}  # {item.profile.distinct:,} values"
+            values = counted(item.profile.distinct, "value")
+            yield f"{indent}  {as_yaml(item.profile.name)}: {item.hierarchy}  # {values}"
         left = [as_yaml(item.profile.name) for item in items if item.role != "quasi_identifier"]
         if left:
             yield f"{indent}# Not released: {', '.join(left)}"
