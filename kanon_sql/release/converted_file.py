@@ -163,6 +163,10 @@ def _base(kind: str) -> str:
     return kind.partition("(")[0].strip().upper()
 
 
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text]
+
+
 _KINDS: Mapping[str, Callable[[str], Value]] = {
     "VARCHAR": str,
     "ENUM": str,
@@ -174,6 +178,7 @@ _KINDS: Mapping[str, Callable[[str], Value]] = {
     "DECIMAL": Decimal,
     "DATE": date.fromisoformat,
     "TIMESTAMP": datetime.fromisoformat,
+    "BOOLEAN": _truth,
 }
 """Type in DuckDB -> what makes a value of its text."""
 
@@ -220,6 +225,8 @@ def _text_of(value: Any, kind: str) -> str:
     make = _KINDS[_base(kind)]
     if make is str:
         return _quoted(value if isinstance(value, str) else f"not text: {type(value).__name__}")
+    if make is _truth:
+        return str(value).lower() if isinstance(value, bool) else f"not a truth value: {type(value).__name__}"
     if make is int and isinstance(value, float) and value.is_integer():
         return str(int(value))
     if make is Decimal and isinstance(value, float):
@@ -364,10 +371,21 @@ def _series(pandas: Any, column: Sequence[Any], *, small_integers: bool) -> Any:
         return pandas.Series(column, dtype="datetime64[ms]")
     if any(isinstance(value, date) for value in filled):
         return pandas.Series(column, dtype="datetime64[s]") if small_integers else pandas.Series(column, dtype=object)
+    if small_integers and len(filled) == len(column) and all(isinstance(value, bool) for value in filled):
+        return pandas.Series(column, dtype="int8")
     whole = small_integers and len(filled) == len(column) and all(isinstance(value, int) for value in filled)
     if whole and all(_LEAST_WHOLE_OF_STATA <= value <= _MOST_WHOLE_OF_STATA for value in filled):
         return pandas.Series(column, dtype="int32")
     return pandas.Series([float("nan") if value is None else float(value) for value in column], dtype="float64")
+
+
+def _value_labels(columns: Mapping[str, Column]) -> dict[str, dict[int, str]]:
+    """What 0 and 1 mean, of columns of truth values, which these formats do not have."""
+    return {
+        name: {0: "false", 1: "true"}
+        for name, column in columns.items()
+        if any(isinstance(value, bool) for value in column)
+    }
 
 
 def _write_stata(path: Path, columns: Mapping[str, Column]) -> None:
@@ -377,7 +395,7 @@ def _write_stata(path: Path, columns: Mapping[str, Column]) -> None:
         for name, column in columns.items()
         if any(isinstance(value, date) for value in column)
     }
-    frame.to_stata(path, write_index=False, version=118, convert_dates=forms)
+    frame.to_stata(path, write_index=False, version=118, convert_dates=forms, value_labels=_value_labels(columns))
 
 
 def _read_stata(path: Path, types: Mapping[str, str]) -> list[Column]:
@@ -386,7 +404,9 @@ def _read_stata(path: Path, types: Mapping[str, str]) -> list[Column]:
 
 
 def _write_spss(path: Path, columns: Mapping[str, Column]) -> None:
-    import_module("pyreadstat").write_sav(_frame(columns, small_integers=False), str(path))
+    import_module("pyreadstat").write_sav(
+        _frame(columns, small_integers=False), str(path), variable_value_labels=_value_labels(columns)
+    )
 
 
 def _read_spss(path: Path, types: Mapping[str, str]) -> list[Column]:
@@ -402,7 +422,10 @@ def _of_frame(frame: Any, types: Mapping[str, str]) -> list[Column]:
     for name in types:
         values = frame[name].astype(object)
         present = frame[name].notna()
-        columns.append([_plain(value) if there else None for value, there in zip(values, present, strict=True)])
+        found = [_plain(value) if there else None for value, there in zip(values, present, strict=True)]
+        if _base(types[name]) == "BOOLEAN":
+            found = [bool(value) if value in (0, 1) else value for value in found]
+        columns.append(found)
     return columns
 
 

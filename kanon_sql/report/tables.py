@@ -21,7 +21,7 @@ __all__ = ["tabulation_csv", "tabulation_text"]
 T = TypeVar("T")
 
 WIDEST = 10
-"""The last dimension of at most so many categories is laid out in columns; where none is, cells are listed."""
+"""The last dimension of at most this many categories is laid out in columns; where none is, cells are listed."""
 
 LISTED = 200
 """Lines of a table that are shown, and a tenth more rather than to cut these off; the JSON has all."""

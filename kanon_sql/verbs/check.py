@@ -36,7 +36,7 @@ from kanon_sql.frequency import (
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Spec, did_you_mean, parse_table_name
+from kanon_sql.spec import CsvFormat, Spec, did_you_mean, parse_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.check_sources import (
     attribute_facts,
@@ -72,6 +72,7 @@ def check(
     timeout: float | None = None,
     report: Reporter | None = None,
     details: bool = False,
+    csv: Mapping[str, str] | None = None,
     fail_on_warning: bool = False,
 ) -> Check:
     """Measure a table's equivalence classes against the spec's requirements.
@@ -93,6 +94,8 @@ def check(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         details: also count what a report shows, in one more statement over the table.
+        csv: how a CSV file that is checked is written, by the keys of ``source.csv``; by default all of its cells are
+            text, in UTF-8.
         fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:
@@ -110,9 +113,10 @@ def check(
         (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
     refuse(obstacles(engine, spec, "check", Options(table=table)))
+    of_csv = None if csv is None else CsvFormat.parse(csv)
     models = models_of(spec)
     unit = None if count_rows else spec.unit
-    with running(engine, timeout, report) as run, judged(engine, spec, table, "check") as asked:
+    with running(engine, timeout, report) as run, judged(engine, spec, table, "check", of_csv) as asked:
         earlier = None if republication is None else parse_table_name(republication.earlier)
         refuse_perturbed(engine, asked.parts, earlier)
         spec = as_published(engine, spec, asked.parts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release import columns_in, file_of, manifest_of, snapshot, snapshot_as_source
-from kanon_sql.spec import FILE_ENDINGS, Spec, parse_table_name
+from kanon_sql.spec import FILE_ENDINGS, CsvFormat, Spec, is_csv, parse_table_name
 
 __all__ = ["TargetTable", "as_published", "judged", "named", "release_exists"]
 
@@ -30,7 +30,9 @@ class TargetTable:
 
 
 @contextmanager
-def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator[TargetTable]:
+def judged(
+    engine: Engine, spec: Spec, table: str | None, verb: str, csv: CsvFormat | None = None
+) -> Iterator[TargetTable]:
     """The table that a verb looks at; a file as it is now, in a table of the session until the end.
 
     Args:
@@ -39,17 +41,27 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
         table: the table's name, or the path of a CSV or Parquet file where there is no such table; None for the spec's
             release.
         verb: what is done with it, for a message.
+        csv: how the file is written, which is then read as a source is; None to read it as released files are.
 
     Raises:
-        SpecError: none is named, and the spec has no release.
+        SpecError: none is named, and the spec has no release; or ``csv`` is given of what is no CSV file.
         DatabaseError: the file is not there, or cannot be read.
         UnsupportedError: the release is a file, and the engine reads none.
     """
     parts = parse_table_name(table) if table is not None else spec.release
     if table is not None and parts is not None and _is_file(engine, table, parts):
         path = Path(os.path.realpath(table))
-        with snapshot(engine, path, *columns_in(path)) as found:
+        if csv is not None:
+            _refuse_other_than_csv(table)
+        read = (
+            snapshot(engine, path, *columns_in(path))
+            if csv is None
+            else snapshot_as_source(engine, path, csv, name="file")
+        )
+        with read as found:
             yield TargetTable(found.parts, table)
+    elif csv is not None:
+        _refuse_other_than_csv(None)
     elif parts is not None:
         yield TargetTable(parts, ".".join(parts))
     elif spec.release_file is None:
@@ -66,6 +78,12 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
             )
         with snapshot(engine, path, *columns_in(path)) as found:
             yield TargetTable(found.parts, shown)
+
+
+def _refuse_other_than_csv(file: str | None) -> None:
+    if file is None or not is_csv(file):
+        what = "the table is no file" if file is None else f"{file} is no CSV file"
+        raise SpecError(f"csv: {what}; leave encoding, delimiter, decimal and dates out")
 
 
 @contextmanager

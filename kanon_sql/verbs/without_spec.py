@@ -138,7 +138,7 @@ def _judged(
     # A distribution is compared with that of the whole table, which is then its own source.
     checked = engine if table is None and roles.get("t") else table
     source = table if isinstance(table, str) else None
-    return run(engine, spec_of_roles(table=source, **roles), **{**kwargs, "table": checked})
+    return run(engine, spec_of_roles(table=source, csv=kwargs.get("csv"), **roles), **{**kwargs, "table": checked})
 
 
 def _drafted(
@@ -185,6 +185,7 @@ def spec_of_roles(
     k: int | None = None,
     l: Mapping[str, int] | None = None,  # noqa: E741
     t: Mapping[str, float] | None = None,
+    csv: Mapping[str, str] | None = None,
 ) -> Spec:
     """The spec that a table is checked by: no column of it is generalized.
 
@@ -198,6 +199,7 @@ def spec_of_roles(
         k: the same.
         l: the same.
         t: the same.
+        csv: how the table is written, where it is a CSV file.
 
     Raises:
         SpecError: nothing was said that must hold, or a value is wrong; it lists all problems. Or identifiers were
@@ -207,7 +209,7 @@ def spec_of_roles(
         raise SpecError("check: no requirement was given; add k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
     from kanon_sql.verbs.init import requirements_of
 
-    own_source = None if table is None or not t else _source_of(table)
+    own_source = None if table is None or not t else _source_of(table, csv)
     if own_source is not None and identifiers:
         raise SpecError(
             "check: identifiers: with t the table is compared with itself as its own source, which may have "
@@ -229,10 +231,11 @@ def spec_of_roles(
     return Spec.from_dict(asked | {key: value for key, value in more.items() if value is not None})
 
 
-def _source_of(table: str) -> str | dict[str, str]:
+def _source_of(table: str, csv: Mapping[str, str] | None) -> str | dict[str, Any]:
     """A table as the ``source`` of a spec; a file is one by its path."""
     is_file = table.lower().endswith((".parquet", ".csv")) and Path(table).exists()
-    return {"file": str(Path(table).absolute())} if is_file else table
+    written = {"csv": dict(csv)} if csv else {}
+    return {"file": str(Path(table).absolute()), **written} if is_file else table
 
 
 _HOW = "kanon_sql.init with the same arguments writes it"

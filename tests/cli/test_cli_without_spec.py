@@ -271,3 +271,19 @@ def test_a_file_in_utf_16_is_named_as_the_cause(clinic: Path) -> None:
     (clinic / "l.csv").write_text("age,zip\n20,100\n", "utf-16")
     told = refused(run("check", "l.csv", "--quasi-identifiers", "age,zip", "--k", "2"), 3)
     assert "l.csv: its text is UTF-16" in told
+
+
+def test_check_reads_a_csv_file_as_it_is_written(clinic: Path) -> None:
+    """The same rows as those of a table, once in another encoding with other delimiters, decimals and dates."""
+    rows = [("Zo\xe9", "1,5", "3/4/2024")] * 3 + [("Zo\xe9", "2,5", "4/3/2024")] * 2
+    Path("gens.csv").write_bytes("".join(["nom;age;jour\n", *(f"{';'.join(row)}\n" for row in rows)]).encode("latin-1"))
+    asked = ("check", "gens.csv", "--quasi-identifiers", "nom,age,jour", "--format", "json")
+    assert "encoding: latin-1" in refused(run(*asked, "--k", 2), 3)
+    written = ("--set", "encoding=latin-1,delimiter=;,decimal=comma,dates=%d/%m/%Y")
+    found = json.loads(run(*asked, *written, "--k", 2).stdout)
+    assert (found["verdict"], found["classes"]["count"], found["rows"]["source"]) == ("pass", 2, len(rows))
+    assert json.loads(run(*asked, *written, "--k", 3).stdout)["verdict"] == "fail"
+    close = json.loads(run(*asked[:3], "age", *asked[4:], *written, "--t", "jour:0.6").stdout)
+    assert close["achieved"]["t_closeness(jour)"]["t"] == pytest.approx(0.6)
+    visits = ("check", "visits", *ON, *ROLES, "--k", 2, "--set", "encoding=latin-1")
+    assert "the table is no file; leave encoding" in refused(run(*visits), 2)

@@ -133,7 +133,7 @@ FAULTS: list[tuple[str, str, Any, str]] = [
     (".sav", "VARCHAR", '"zq "', "end with a space"),
     (".sav", "TIMESTAMP", "2020-01-01 00:00:00.5", "finer than seconds"),
     (".sav", "VARCHAR", "\u00e9" * 16_384, "more than 32,767 bytes"),
-    (".dta", "BOOLEAN", "true", "a column of the type BOOLEAN"),
+    (".dta", "INTERVAL", "1 day", "a column of the type INTERVAL"),
     (".xlsx", "INTEGER[]", "[1]", r"a column of the type INTEGER\[\]"),
 ]
 
@@ -151,7 +151,7 @@ def test_what_a_format_would_change_is_refused_with_its_column(
     source, target = csv_of(tmp_path / "a.csv", "x", [cell]), tmp_path / f"out{ending}"
     with pytest.raises(UnsupportedError, match=f"'x': .*{said}") as caught:
         converted_file.convert(source, target, {"x": kind})
-    assert str(cell).strip('"') not in str(caught.value) or len(str(cell)) < 4 or kind == "BOOLEAN"
+    assert str(cell).strip('"') not in str(caught.value) or len(str(cell)) < 4
     assert not target.exists()
 
 
@@ -171,6 +171,9 @@ WIDEST: list[tuple[str, str, list[Any]]] = [
     ("DOUBLE", ".xlsx", ["0.1", "1e+300", "3.0", ""]),
     ("DECIMAL(18,4)", ".xlsx .dta .sav", ["12345678901.2500", "0.0001", ""]),
     ("FLOAT", ".dta .sav", ["0.1", "16777216"]),
+    ("BOOLEAN", ".xlsx .dta .sav", ["true", "false", ""]),
+    ("BOOLEAN", ".xlsx .dta .sav", ["true", "true"]),
+    ("BOOLEAN", ".xlsx .dta .sav", ["", ""]),
 ]
 
 
@@ -191,6 +194,22 @@ def test_what_is_not_refused_comes_back(tmp_path: Path, kind: str, ending: str, 
     before, after = (duckdb.sql(f"SELECT x FROM read_csv('{path}', delim = ',', {form})").fetchall() for path in paths)
     assert before == after
     assert len(before) == len(cells)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_truth_values_are_cells_of_excel_and_labelled_numbers_elsewhere(tmp_path: Path, ending: str) -> None:
+    source, target = csv_of(tmp_path / "a.csv", "x", ["true", "", "false"]), tmp_path / f"out{ending}"
+    converted_file.convert(source, target, {"x": "BOOLEAN"})
+    cells: list[Any]
+    if ending == ".xlsx":
+        cells = [cell.value for cell in import_module("openpyxl").load_workbook(target).active["A"]][1:]
+        assert [type(cell) for cell in cells] == [bool, type(None), bool]
+    elif ending == ".dta":
+        cells = list(import_module("pandas").read_stata(target)["x"])
+    else:
+        cells = list(import_module("pyreadstat").read_sav(str(target), apply_value_formats=True)[0]["x"])
+    assert [str(cell).lower() for cell in cells[::2]] == ["true", "false"]
+    assert cells[1] is None or cells[1] != cells[1]
 
 
 @pytest.mark.parametrize(
