@@ -19,6 +19,7 @@ __all__ = [
     "DATABASES",
     "DIALECTS",
     "HIERARCHIES",
+    "POLICY_DIALECTS",
     "PRIVACY_REQUIREMENTS",
     "QUALITY_METRICS",
     "RECODINGS",
@@ -150,3 +151,6 @@ DIALECTS: Register[Any] = Register("dialect", "kanon_sql.sql.dialects")
 
 DATABASES: Register[Any] = Register("database", "kanon_sql.engines.backends")
 """The databases behind SQLAlchemy, by the scheme of their URLs: ``engines.backends.Backend``."""
+
+POLICY_DIALECTS = ("snowflake", "bigquery", "databricks", "postgres")
+"""The databases that ``pipeline policies`` writes for, which its help names."""

@@ -11,13 +11,14 @@ from typing import Any
 from kanon_sql.engines import DryEngine
 from kanon_sql.errors import Obstacle, SpecError, UnsupportedError, refuse
 from kanon_sql.models import models_of
+from kanon_sql.registers import POLICY_DIALECTS
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Dialect, Sql, dialect_named, dollar_tag, literal, render, sql_list
 from kanon_sql.verbs.check import never_released, spellings
 from kanon_sql.verbs.preflight import obstacles
 from kanon_sql.verbs.render import assumed_columns
 
-__all__ = ["ENGINES", "policies", "policy_obstacles"]
+__all__ = ["policies", "policy_obstacles"]
 
 
 def policies(spec: Spec, dialect: str, role: str = "analyst", *, anonymizer: bool = False) -> str:
@@ -29,7 +30,7 @@ def policies(spec: Spec, dialect: str, role: str = "analyst", *, anonymizer: boo
 
     Args:
         spec: whose source and release are tables.
-        dialect: one of :data:`ENGINES`.
+        dialect: one of ``POLICY_DIALECTS``.
         role: the role that is to read the release, as the database has its name; on BigQuery a principal such as
             ``group:analysts@example.org``.
         anonymizer: on PostgreSQL, also write labels for the extension PostgreSQL Anonymizer.
@@ -38,8 +39,8 @@ def policies(spec: Spec, dialect: str, role: str = "analyst", *, anonymizer: boo
         SpecError: the source or the release is no table, or the role cannot be one.
         UnsupportedError: another dialect.
     """
-    if dialect not in ENGINES:
-        raise UnsupportedError(f"policies are not written for {dialect}; expected one of {', '.join(ENGINES)}")
+    if dialect not in POLICY_DIALECTS:
+        raise UnsupportedError(f"policies are not written for {dialect}; expected one of {', '.join(POLICY_DIALECTS)}")
     refuse(obstacles(DryEngine(dialect, ()), spec, "policies"))
     if not role or "\x00" in role or role.lower() == "public":
         raise SpecError(f"--role {role}: expected the name of one role; every role (PUBLIC) would include the owner")
@@ -47,7 +48,7 @@ def policies(spec: Spec, dialect: str, role: str = "analyst", *, anonymizer: boo
         raise SpecError(
             f"--anonymizer: PostgreSQL Anonymizer is an extension of PostgreSQL; leave it out for {dialect}"
         )
-    context = ENGINES[dialect](spec, dialect_named(dialect), role)
+    context = _CONTEXTS[dialect](spec, dialect_named(dialect), role)
     if dialect == "postgres":
         context["masked"] = _labels(spec) if anonymizer else None
     return render(f"verbs/policies/{dialect}", **context) + "\n"
@@ -214,10 +215,7 @@ def _masks(
     ]
 
 
-ENGINES: Mapping[str, Callable[[Spec, Dialect, str], dict[str, Any]]] = {
-    "snowflake": _snowflake,
-    "bigquery": _bigquery,
-    "databricks": _databricks,
-    "postgres": _postgres,
-}
+_CONTEXTS: Mapping[str, Callable[[Spec, Dialect, str], dict[str, Any]]] = dict(
+    zip(POLICY_DIALECTS, (_snowflake, _bigquery, _databricks, _postgres), strict=True)
+)
 """Dialect -> what its template needs."""

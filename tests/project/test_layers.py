@@ -131,6 +131,7 @@ def doors() -> dict[str, set[str]]:
             "DIALECTS",
             "HIERARCHIES",
             "ATTACKS",
+            "POLICY_DIALECTS",
             "PRIVACY_REQUIREMENTS",
             "QUALITY_METRICS",
             "RECODINGS",

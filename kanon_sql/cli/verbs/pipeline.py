@@ -20,7 +20,7 @@ from kanon_sql.cli.outputs import print_json, print_output
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
 from kanon_sql.errors import ExitCode, SpecError
-from kanon_sql.registers import declared_names
+from kanon_sql.registers import POLICY_DIALECTS, declared_names
 
 __all__ = ["dbt", "estimate", "functions", "policies", "render", "schema", "sqlmesh"]
 
@@ -219,9 +219,6 @@ def functions(
     run.echo(text)
 
 
-POLICIES = ("snowflake", "bigquery", "databricks", "postgres")
-
-
 @verb(
     "kanon-sql pipeline policies spec.yml --dialect postgres -o policies.sql",
     "kanon-sql pipeline policies spec.yml --dialect bigquery --role group:a@b.org",
@@ -238,8 +235,8 @@ def policies(
         typer.Option(
             "--dialect",
             metavar="NAME",
-            autocompletion=one_of(*POLICIES),
-            help=f"The database to write for: {', '.join(POLICIES)}.",
+            autocompletion=one_of(*POLICY_DIALECTS),
+            help=f"The database to write for: {', '.join(POLICY_DIALECTS)}.",
         ),
     ],
     role: Annotated[

@@ -21,7 +21,7 @@ from kanon_sql.release import file_of, manifest_of_file
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Statement
 from kanon_sql.verbs.check import check
-from kanon_sql.verbs.evidence.dictionary import Entry, dictionary
+from kanon_sql.verbs.evidence.columns import Entry, column_entries
 from kanon_sql.verbs.evidence.published import Published, published, published_as
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.target_table import as_published, judged
@@ -168,7 +168,7 @@ def _described(
     spec: Spec, shown: str, opened: OpenTable, checked: Check, run: Published | None, counted: Mapping[str, _Counted]
 ) -> DataDictionary:
     sizes = {name: item.labels for name, item in counted.items()}
-    entries = {entry.column: entry for entry in dictionary(spec, [], opened.columns, sizes, run)}
+    entries = {entry.column: entry for entry in column_entries(spec, [], opened.columns, sizes, run)}
     columns = []
     for name, column in opened.columns.items():
         entry, found = entries[name], counted.get(name)

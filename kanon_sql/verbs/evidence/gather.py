@@ -15,7 +15,7 @@ from kanon_sql.models import models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.verbs.audit import AuditResult, audit
 from kanon_sql.verbs.check import check
-from kanon_sql.verbs.evidence.dictionary import dictionary
+from kanon_sql.verbs.evidence.columns import column_entries
 from kanon_sql.verbs.evidence.opinion import NotMeasured, opinion
 from kanon_sql.verbs.evidence.published import Published, published
 from kanon_sql.verbs.evidence.records import EMA_THRESHOLD, records_of
@@ -112,7 +112,7 @@ def evidence(
     )  # fmt: skip
     run = published(engine, spec, parts, checked)
     records = records_of(measured, run, spec.unit)
-    entries = dictionary(spec, source, opened.columns, _labels(measured), run)
+    entries = column_entries(spec, source, opened.columns, _labels(measured), run)
     vouched = not without_unit or (run is not None and run.vouches and run.counts_persons)
     problems = list(_problems(checked, audited, run, vouched=vouched, unit=spec.unit))
     asked = _asked(spec, checked, run, without_unit=without_unit)

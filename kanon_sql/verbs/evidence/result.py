@@ -9,7 +9,7 @@ from typing import Any, Literal
 from kanon_sql.disclosure.risk import Estimate, JournalistRisk
 from kanon_sql.evaluate import ClassSizes
 from kanon_sql.spec import HIDDEN, Count, Document, Printed, Text
-from kanon_sql.verbs.evidence.dictionary import Entry
+from kanon_sql.verbs.evidence.columns import Entry
 from kanon_sql.verbs.evidence.opinion import NotMeasured, OfOpinion
 from kanon_sql.verbs.evidence.published import Published
 from kanon_sql.verbs.evidence.records import Records

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from kanon_sql.spec import Document, Keywords, QuasiIdentifier, Spec, Text, in_json
-from kanon_sql.verbs.evidence.dictionary import Entry
+from kanon_sql.verbs.evidence.columns import Entry
 from kanon_sql.verbs.evidence.zip_codes import MOST_PEOPLE, ZipCodes
 from kanon_sql.verbs.init.hipaa import KINDS, Kind, kind_of_words, words_of
 

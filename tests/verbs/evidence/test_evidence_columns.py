@@ -15,7 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency import open_table
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.evidence import Evidence
-from kanon_sql.verbs.evidence.dictionary import Entry, level_meaning
+from kanon_sql.verbs.evidence.columns import Entry, level_meaning
 from kanon_sql.verbs.evidence.safe_harbor import safe_harbor
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
 from kanon_sql.verbs.init.hipaa import KINDS

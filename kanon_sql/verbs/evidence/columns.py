@@ -1,4 +1,4 @@
-"""The data dictionary of a release: what became of every column of the source, and what its levels mean."""
+"""The columns of a source and of its release: what became of each, and what its levels mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kanon_sql.hierarchies import kind_of
 from kanon_sql.spec import ComputedColumn, Count, Document, QuasiIdentifier, Spec, Text
 from kanon_sql.verbs.evidence.published import Published
 
-__all__ = ["Became", "Entry", "dictionary", "level_meaning"]
+__all__ = ["Became", "Entry", "column_entries", "level_meaning"]
 
 Became = Literal["released", "generalized", "withheld", "dropped"]
 
@@ -42,7 +42,7 @@ class Entry(Document):
         return self.became in ("released", "generalized")
 
 
-def dictionary(
+def column_entries(
     spec: Spec,
     source: Sequence[str],
     release: Mapping[str, Column],
