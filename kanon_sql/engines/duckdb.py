@@ -94,7 +94,8 @@ def connect_duckdb(
         raise SpecError(f"{database} is a database of SQLite; give it as sqlite:///{database}")
     try:
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
-        connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, where none is drawn
+            connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
         spill = _spill_directory(connection, Path(database) if kind == "file" else None)
     except duckdb.Error as error:
         if kind == "cloud":

@@ -47,7 +47,12 @@ def plain(content: RenderableType) -> str:
 
 
 def _console(file: IO[str] | None = None) -> Console:
-    return Console(file=file, highlight=False, markup=False, emoji=False)
+    # In a notebook rich would show an output of its own, and its kernel asks for colours, also in what str() returns.
+    colours = None if file is None else False
+    return Console(
+        file=file, highlight=False, markup=False, emoji=False, force_jupyter=False, force_terminal=colours,
+        no_color=file is not None,
+    )  # fmt: skip
 
 
 def _captured(console: Console, content: RenderableType) -> str:

@@ -300,3 +300,27 @@ def test_an_interactive_page_draws_in_the_browser(
     assert dom.count('class="vega-embed') == charts
     assert dom.count('class="picture"') == 0, "each stands where its picture was"
     assert len(re.findall(r'class="marks"', dom)) == charts
+
+
+@pytest.mark.slow
+def test_the_text_of_a_result_in_a_notebook_is_text_alone(tmp_path: Path) -> None:
+    """No second output beside what is printed, and no colours in what ``str`` returns."""
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    from nbclient import NotebookClient
+
+    shown = [
+        "import duckdb, kanon_sql; c = duckdb.connect('t.duckdb')",
+        "c.execute('CREATE TABLE t AS SELECT 1 AS age FROM range(9)'); c.close(); db = kanon_sql.connect('t.duckdb')",
+        "found = kanon_sql.check(db, 't', quasi_identifiers=['age'], k=5); print(found)",
+        "found",
+        "str(found)",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in shown])
+    NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed, displayed, text = (cell.outputs for cell in book.cells[2:])
+    assert [item.output_type for item in printed] == ["stream"]
+    assert printed[0].text.startswith("PASS  t: the only class satisfies 5-anonymity")
+    assert set(displayed[0].data) == {"text/html", "text/plain"}
+    assert len(displayed) == 1
+    assert "\\x1b" not in text[0].data["text/plain"]

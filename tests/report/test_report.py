@@ -15,7 +15,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import SpecError
-from kanon_sql.report.html import run_report
+from kanon_sql.report.html import html_style, run_report
 from kanon_sql.report.html.blocks import Cells, Facts, Prose, generic
 from kanon_sql.report.layout import columns, plain
 from kanon_sql.report.pictures import pictures_of
@@ -419,3 +419,14 @@ def test_rows_of_null_are_no_rows_of_a_level() -> None:
         "0": {"labels": 1, "rows": 30, "nulls": 30}, "2": {"labels": 4, "rows": 70}}}}}  # fmt: skip
     ((*_, shares),) = column_cells(recoding, {"birth": ["as in the source", "year", "decade"]})
     assert shares == "2 (decade): 70 %, NULL: 30 %"
+
+
+def test_a_fragment_follows_the_theme_of_its_page() -> None:
+    """As JupyterLab, VS Code, marimo and Colab mark it, whatever the system prefers."""
+    style = html_style()
+    system = style.index("@media (prefers-color-scheme:dark)")
+    for theme, marks in {
+        "light": ("[data-jp-theme-light=true]", ".vscode-light", ".light-theme", "[theme=light]"),
+        "dark": ("[data-jp-theme-light=false]", ".vscode-dark", ".dark-theme", "[theme=dark]"),
+    }.items():
+        assert style.index(f":is({','.join(marks)}) .kanon.kanon{{color-scheme:{theme};") > system
