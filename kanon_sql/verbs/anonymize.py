@@ -51,6 +51,7 @@ def anonymize(
     all_minimal: bool = False,
     details: bool = False,
     distributions: bool = False,
+    comments: bool = False,
     fail_on_warning: bool = False,
 ) -> Release:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
@@ -74,6 +75,8 @@ def anonymize(
         distributions: also count, as part of the details, how the rows of the source and of the release are distributed
             over the labels of each column, in one or two statements per column. It shows labels; those with fewer rows
             than k are merged.
+        comments: also write a comment on each column of the released table, which says what its values are, before the
+            table gets its name. Two statements or one per column, no scan of the source.
         fail_on_warning: publish nothing where there is a warning, whichever it is.
 
     Returns:
@@ -85,7 +88,8 @@ def anonymize(
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
             holds a release that cannot be compared with.
         UnsupportedError: the release is a file, and the engine writes none, or a view that it cannot guard; or
-            ``distributions`` was asked for where labels overlap, or counts of the source may not be shown.
+            ``distributions`` was asked for where labels overlap, or counts of the source may not be shown; or
+            ``comments`` where the release is no table, or the engine has none.
         VerificationError: the written table failed its verification and was dropped.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
@@ -100,6 +104,7 @@ def anonymize(
         all_minimal=all_minimal,
         details=details,
         distributions=distributions,
+        comments=comments,
         fail_on_warning=fail_on_warning,
         budget=budget,
     )

@@ -55,6 +55,7 @@ class Options:
         bound: compute a lower bound on the loss of a local recoding.
         details: count what a report shows.
         distributions: count the rows of each label.
+        comments: write comments on the columns of the release.
         fail_on_warning: fail where there is a warning.
         budget: when to end the search early.
         preview: publish nothing, although the spec names a release.
@@ -76,6 +77,7 @@ class Options:
     bound: bool = False
     details: bool = False
     distributions: bool = False
+    comments: bool = False
     fail_on_warning: bool = False
     budget: Budget | None = None
     preview: bool = False
@@ -406,6 +408,22 @@ def file_release_obstacles(spec: Spec, verb: str) -> Iterator[Obstacle]:
 # --- Releases that are there ------------------------------------------------------------------
 
 
+def _commented(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
+    """Comments on the columns of what has none, or what is made in another way."""
+    if not options.comments:
+        return
+    special = spec.differential_privacy or spec.m_invariance
+    if spec.release is None or spec.release_view is not None:
+        yield Obstacle("comment: only a table has comments; write the dictionary into a file: --set dictionary=FILE.md")
+    elif special is not None:
+        yield Obstacle(
+            f"comment: not with {special.name}; publish without it, and then use kanon-sql release dictionary"
+        )
+    else:
+        release = spec.release
+        yield from obstacles_in(lambda: engine.dialect.comment_on_column(release, "column", "text"))
+
+
 def _target(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """No table to look at, or a file on an engine that reads none."""
     if options.table is not None or spec.release is not None:
@@ -679,7 +697,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "plan": (_read, _sampled, _nodes, _bound, _distributions, _looked_at, _matrix, _utility, _searched),
     "anonymize": (
         _named, _names, _read, _sampled, _nodes, _released, _distributions, _private, _invariant, _view, _file,
-        _ledger, _state, _utility, _searched,
+        _ledger, _state, _utility, _commented, _searched,
     ),
     "check": (_looked_at, _target, _records),
     "apply": (_other_rows, _names, _read, _sampled, _written("apply"), _ledger),

@@ -146,6 +146,11 @@ class Publication(Generic[K]):
         if found.spec.release_view is not None:
             publish_view(workspace, choice, manifest)
         elif written.file is None:
+            if self.options.comments:
+                from kanon_sql.verbs.evidence import comment_on_written
+
+                workspace.report("writing comments on the columns", None)
+                comment_on_written(workspace.engine, found.spec, written.table, written.rows, manifest)
             publish(workspace, found.spec, written.table, manifest, entry)
         else:
             workspace.report("publishing", None)

@@ -36,15 +36,17 @@ from kanon_sql.cli.outputs import (
     exit_with,
     manifest_path,
     print_result,
+    refuse_directory,
     refuse_unshown,
     write_manifest,
     write_result_report,
 )
 from kanon_sql.cli.program import verb
 from kanon_sql.cli.session import Session
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import KanonError, SpecError
 
 if TYPE_CHECKING:
+    from kanon_sql.engines import Engine
     from kanon_sql.spec import Spec
 
 __all__ = ["anonymize"]
@@ -57,12 +59,20 @@ SHOWN = ("minimal", "distributions", "spec")
     "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
     "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
     "kanon-sql anonymize spec.yml -d clinic.duckdb -o report.html",
+    "kanon-sql anonymize spec.yml -d clinic.duckdb --set comment=true",
     "kanon-sql anonymize spec.yml -d clinic.duckdb --set max_seconds=600",
     "kanon-sql anonymize visits -d clinic.duckdb --quasi-identifiers age --k 5",
     "kanon-sql anonymize files.yml",
     scratch=True,
     reports=True,
-    keys={**LIMITS, **MAX_BYTES, **DRAFT_KEYS, **CSV_KEYS},
+    keys={
+        "dictionary": "FILE.md; also write the data dictionary of the release",
+        "comment": "true to also write a comment on each column, before the table gets its name",
+        **LIMITS,
+        **MAX_BYTES,
+        **DRAFT_KEYS,
+        **CSV_KEYS,
+    },
 )
 def anonymize(
     run: Session,
@@ -115,9 +125,15 @@ def anonymize(
     from kanon_sql.verbs.details import counted_anyway
 
     shown = parse_show(show, SHOWN)
+    comment, named = run.flag("comment"), run.one("dictionary")
+    dictionary = None if named is None else Path(named)
     refuse_unshown(run, "distributions" in shown)
     roles = roles_from_options(run, spec_or_table, quasi_identifiers, k, l, t)
-    one_table = {"--show": bool(show), "--fail-on-warning": fail_on_warning}
+    one_table = {
+        "--show": bool(show), "--set dictionary": dictionary is not None, "--set comment": comment,
+        "--fail-on-warning": fail_on_warning,
+    }  # fmt: skip
+    refuse_directory(dictionary, "--set dictionary")
     run_if_several(run, "anonymize", spec_or_table, one_table, manifest)
     refuse_no_draft(run, "spec" in shown, roles)
     budget = run.budget()
@@ -156,8 +172,10 @@ def anonymize(
             all_minimal="minimal" in shown,
             details=run.report_file is not None or counted_anyway(engine, spec),
             distributions="distributions" in shown,
+            comments=comment,
             fail_on_warning=fail_on_warning,
         )
+        described = _described(run, engine, spec) if dictionary is not None and result.passed else ""
         if roles:
             result = print_drafted(run, result, spec, draft if "spec" in shown else None)
         with messages_on_stderr(spec) as streams:
@@ -171,8 +189,45 @@ def anonymize(
     if path is not None and result.manifest is not None:
         write_manifest(path, result.manifest)
         run.message(f"manifest: {path}")
+    if described:
+        assert dictionary is not None
+        _write_dictionary(dictionary, described)
+        run.message(f"dictionary: {dictionary}")
     write_result_report(run, result)
     exit_with(result.passed)
+
+
+def _described(run: Session, engine: "Engine", spec: "Spec") -> str:
+    """The data dictionary of what was just published.
+
+    Raises:
+        SpecError: it cannot be made; the release stands.
+    """
+    from kanon_sql.report.evidence import dictionary_markdown
+    from kanon_sql.verbs.evidence import data_dictionary
+
+    try:
+        return dictionary_markdown(data_dictionary(engine, spec, timeout=run.timeout, report=run.report))
+    except KanonError as error:
+        raise SpecError(f"the release is published, but its dictionary cannot be made: {error}") from None
+
+
+def _write_dictionary(path: Path, text: str) -> None:
+    """Write it into a file that its owner alone can read.
+
+    Raises:
+        SpecError: the file cannot be written; the release stands.
+    """
+    from kanon_sql.engines import write_private
+
+    try:
+        write_private(path, text.rstrip("\n") + "\n")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpecError(
+            f"the release is published, but its dictionary cannot be written to {path}: {reason}; kanon-sql release "
+            "dictionary makes it again"
+        ) from None
 
 
 def _drafted(run: Session, table: str, roles: Mapping[str, Any]) -> "tuple[Spec, str]":

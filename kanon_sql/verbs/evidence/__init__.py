@@ -10,10 +10,20 @@ from kanon_sql.verbs.evidence.data_dictionary import (
     DataDictionary,
     DescribedColumn,
     Label,
+    comment_on_written,
     data_dictionary,
     write_comments,
 )
 from kanon_sql.verbs.evidence.gather import evidence
 from kanon_sql.verbs.evidence.result import Evidence
 
-__all__ = ["DataDictionary", "DescribedColumn", "Evidence", "Label", "data_dictionary", "evidence", "write_comments"]
+__all__ = [
+    "DataDictionary",
+    "DescribedColumn",
+    "Evidence",
+    "Label",
+    "comment_on_written",
+    "data_dictionary",
+    "evidence",
+    "write_comments",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Engine, Reporter, open_workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
@@ -19,7 +19,7 @@ from kanon_sql.hierarchies import exact_value, kind_of, with_top
 from kanon_sql.models import models_of
 from kanon_sql.release import file_of, manifest_of_file
 from kanon_sql.spec import QuasiIdentifier, Spec
-from kanon_sql.sql import Statement
+from kanon_sql.sql import Relation, Statement
 from kanon_sql.verbs.check import check
 from kanon_sql.verbs.evidence.columns import Entry, column_entries
 from kanon_sql.verbs.evidence.published import Published, published, published_as
@@ -29,7 +29,15 @@ from kanon_sql.verbs.target_table import as_published, judged
 if TYPE_CHECKING:
     from kanon_sql.verbs.result import Check
 
-__all__ = ["MOST_LABELS", "DataDictionary", "DescribedColumn", "Label", "data_dictionary", "write_comments"]
+__all__ = [
+    "MOST_LABELS",
+    "DataDictionary",
+    "DescribedColumn",
+    "Label",
+    "comment_on_written",
+    "data_dictionary",
+    "write_comments",
+]
 
 MOST_LABELS = 200
 """This many labels of a column are listed, those that most rows have."""
@@ -125,14 +133,34 @@ def data_dictionary(
             raise SpecError(f"{opened.shown} is the source; name a release with --table, since a dictionary is of one")
         counted = _counted(engine, spec, opened, checked.rows["source"], few(models_of(spec)))
     run = _run_of(engine, spec, table, target.parts, checked)
-    return _described(spec, target.shown, opened, checked, run, counted)
+    return _described(spec, target.shown, opened, checked.rows["source"], run, counted)
+
+
+def comment_on_written(engine: Engine, spec: Spec, table: Relation, rows: int, manifest: Mapping[str, Any]) -> None:
+    """Write the comments of a release on its table before it has its name, which it keeps them under.
+
+    Args:
+        engine: with a run open.
+        spec: whose release it is.
+        table: written and verified.
+        rows: of it.
+        manifest: what is about to be recorded of it.
+
+    Raises:
+        DatabaseError: the table can have none; nothing is published.
+    """
+    opened = open_table(engine, spec, table.parts)
+    run = published_as(manifest, spec, rows, manifest["classes"].get("count"))
+    counted = _counted(engine, spec, opened, rows, few(models_of(spec)))
+    _comment(engine, table.parts, _described(spec, opened.shown, opened, rows, run, counted))
 
 
 def _run_of(engine: Engine, spec: Spec, table: str | None, parts: tuple[str, ...], checked: Check) -> Published | None:
     """What published the release; a file has its manifest beside it."""
     if table is not None or spec.release_file is None:
         return published(engine, spec, parts, checked)
-    return published_as(manifest_of_file(file_of(spec)), spec, checked)
+    manifest = manifest_of_file(file_of(spec))
+    return published_as(manifest, spec, checked.rows["source"], checked.classes.get("count"))
 
 
 @dataclass(frozen=True)
@@ -165,7 +193,7 @@ def _counted(engine: Engine, spec: Spec, opened: OpenTable, rows: int, least: in
 
 
 def _described(
-    spec: Spec, shown: str, opened: OpenTable, checked: Check, run: Published | None, counted: Mapping[str, _Counted]
+    spec: Spec, shown: str, opened: OpenTable, rows: int, run: Published | None, counted: Mapping[str, _Counted]
 ) -> DataDictionary:
     sizes = {name: item.labels for name, item in counted.items()}
     entries = {entry.column: entry for entry in column_entries(spec, [], opened.columns, sizes, run)}
@@ -183,7 +211,7 @@ def _described(
         columns.append(DescribedColumn(entry, column.type, labels, others, found.rare))
     return DataDictionary(
         release=shown,
-        rows=checked.rows["source"],
+        rows=rows,
         run=run,
         requirements=tuple(model.label for model in models_of(spec)),
         least=few(models_of(spec)),
@@ -221,11 +249,15 @@ def write_comments(engine: Engine, spec: Spec, described: DataDictionary, *, tim
     """
     if spec.release is None:
         raise SpecError("--comment: a file has no comments; write the dictionary next to it (-o FILE.md)")
-    texts = {column.entry.column: comment_on(column, described.least) for column in described.columns}
     with running(engine, timeout):
-        for name, text in texts.items():
-            sql = engine.dialect.comment_on_column(spec.release, name, text)
-            engine.execute(Statement("verbs/evidence/comment", sql, quoted=engine.dialect.quoted))
+        _comment(engine, spec.release, described)
+
+
+def _comment(engine: Engine, parts: Sequence[str], described: DataDictionary) -> None:
+    for column in described.columns:
+        text = comment_on(column, described.least)
+        sql = engine.dialect.comment_on_column(parts, column.entry.column, text)
+        engine.execute(Statement("verbs/evidence/comment", sql, quoted=engine.dialect.quoted))
 
 
 def comment_on(column: DescribedColumn, least: int) -> str:

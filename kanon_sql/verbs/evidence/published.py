@@ -85,22 +85,25 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Check
     """
     with running(engine, None):
         found = manifest_of(engine, parts)
-    return published_as(found, spec, checked)
+    return published_as(found, spec, checked.rows["source"], checked.classes.get("count"))
 
 
-def published_as(found: Mapping[str, Any] | None, spec: Spec, checked: Check) -> Published | None:
+def published_as(
+    found: Mapping[str, Any] | None, spec: Spec, table_rows: int, table_classes: float | None
+) -> Published | None:
     """The same of a manifest that was read already.
 
     Args:
         found: the manifest.
         spec: the spec at hand.
-        checked: what ``check`` said of what it is about.
+        table_rows: of what it is about, as it stands.
+        table_classes: the same.
     """
     if found is None or found.get("spec") is None or found.get("node", ...) is ...:
         return None
     rows, classes = found["rows"], found["classes"]
     stands = rows.get("released", 0) + rows.get("masked", 0)
-    same_classes = bool(rows.get("masked")) or classes.get("count") == checked.classes.get("count")
+    same_classes = bool(rows.get("masked")) or classes.get("count") == table_classes
     details = found.get("details") or {}
     # Masked rows are a class that the run verified by itself, and that its figures leave out.
     tables = [item for item in details.get("tables", ()) if item["name"] == "release" and not rows.get("masked")]
@@ -110,7 +113,7 @@ def published_as(found: Mapping[str, Any] | None, spec: Spec, checked: Check) ->
         published_at=found["published_at"],
         spec_hash=found["spec_hash"],
         same_spec=found["spec_hash"] == spec.hash,
-        unchanged=checked.rows["source"] == stands and same_classes,
+        unchanged=table_rows == stands and same_classes,
         rows=rows,
         classes=classes,
         achieved=found["achieved"],

@@ -202,3 +202,69 @@ def test_every_engine_counts_the_same_and_comments_or_says_why_not(name: str) ->
             assert data_dictionary(engine, spec) == found
         finally:
             subject.drop("released")
+
+
+# --- With the release, in one run -----------------------------------------------------------------
+
+
+def test_a_run_publishes_its_dictionary_and_its_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as the command of its own writes afterwards."""
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("a.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT 20 + i % 20 AS age, 'a' AS place, 'it''s' AS dx FROM range(100) AS t(i)"
+        )
+    (tmp_path / "spec.yml").write_text(json.dumps(SPEC))
+
+    def said(*arguments: str) -> dict[str, str]:
+        run = CliRunner().invoke(app, [*arguments, "-d", "a.duckdb"])
+        assert run.exit_code == 0, run.output
+        with duckdb.connect("a.duckdb") as connection:
+            found = "SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'released'"
+            return dict(connection.execute(found).fetchall())
+
+    together = said("anonymize", "spec.yml", "--set", "dictionary=one.md,comment=true")
+    assert together["age"] == (
+        "quasi-identifier, generalized: intervals of 10; level 1 of 2; 2 labels, each of at least 4 rows"
+    )
+    assert together == said("release", "dictionary", "spec.yml", "--comment", "-o", "two.md")
+    assert Path("one.md").read_text() == Path("two.md").read_text()
+    assert Path("one.md").stat().st_mode & 0o077 == 0
+    assert said("anonymize", "spec.yml", "--manifest", "none") == dict.fromkeys(together), "a new table has none"
+
+
+def test_a_run_that_cannot_comment_publishes_nothing(db: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = Spec.from_dict(SPEC)
+    for other in ({"release": {"file": "a.csv"}}, {"release": {"view": "v", "accept_sequence_risk": True}}):
+        with pytest.raises(UnsupportedError, match="only a table has comments"):
+            kanon_sql.anonymize(db, Spec.from_dict({**SPEC, **other}), comments=True)
+
+    def refused(self: Any, table: Any, column: str, text: str) -> str:
+        if text == "text":
+            return "SELECT 1"
+        return "COMMENT ON COLUMN nowhere.x IS ''"
+
+    monkeypatch.setattr(type(db.dialect), "comment_on_column", refused)
+    with pytest.raises(kanon_sql.KanonError, match="nowhere"):
+        kanon_sql.anonymize(db, spec, comments=True)
+    found = db.connection.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall()
+    assert {name for (name,) in found} <= {"people", "kanon_sql_scratch", "kanon_sql_manifest"}
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SUBJECTS])
+def test_every_engine_comments_with_the_release_or_says_why_not(name: str) -> None:
+    with subject_of(name) as subject, subject.connect() as engine:
+        columns = {"age": "integer", "place": "text", "dx": "text"}
+        subject.table("people", columns, [(20 + i % 20, "abcde"[i % 5], "flu") for i in range(100)])
+        spec = Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": 20}]})
+        if name in ("sqlite", "mariadb"):
+            with pytest.raises(UnsupportedError, match="--comment"):
+                kanon_sql.anonymize(engine, spec, comments=True)
+            return
+        scans = kanon_sql.anonymize(engine, spec).cost.source_scans
+        result = kanon_sql.anonymize(engine, spec, comments=True)
+        assert result.passed
+        assert result.cost.source_scans == scans
+        assert kanon_sql.check(engine, spec).passed
