@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 NASTY = """<img src=x onerror="document.title='hers'"> & 'co'"""
 
 
+@pytest.mark.campaign_on("390")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_roles_are_changed_taken_back_and_kept_over_a_reload(chromium: Any, clinic_file: Path, width: int) -> None:
     with duckdb.connect(str(clinic_file)) as connection:
@@ -111,6 +112,7 @@ def test_a_new_tab_goes_on_with_the_page_of_the_one_before(chromium: Any, clinic
         answered(other, "8-anonymity")
 
 
+@pytest.mark.campaign_on("1440")
 @pytest.mark.parametrize("width", [390, 1440])
 def test_sixty_columns_are_searched(chromium: Any, tmp_path: Path, width: int) -> None:
     with duckdb.connect(str(tmp_path / "wide.duckdb")) as connection:

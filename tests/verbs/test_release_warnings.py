@@ -31,6 +31,7 @@ def make_visits(path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["full_domain", "local", "mondrian"])
 def test_a_plan_warns_of_what_its_release_would_be_warned_of(recoding: str, tmp_path: Path) -> None:
     make_visits(tmp_path / "visits.duckdb")
