@@ -184,11 +184,12 @@ def _recoding_lines(draft: Draft) -> Iterator[str]:
             "# Labels differ by class: many rows are alone, and one level per column would fully generalize some "
             "columns."
         )
-        yield "# Without this line each column has one level, proven optimal; render, dbt and ledger need that."
+        yield "# {method: local, variant: best} keeps more and takes longer. Without this line each column has one"
+        yield "# level, proven optimal; render, dbt and ledger need that."
         yield "recoding: local"
     else:
         yield (
-            "# Each column has one level for all rows, proven optimal. If columns end as *, let labels differ by class:"
+            "# Each column has one level for all rows, proven optimal. To keep more detail, let labels differ by class:"
         )
         yield "# recoding: local"
 

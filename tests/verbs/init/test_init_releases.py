@@ -113,6 +113,10 @@ def test_labels_of_their_own_where_many_are_alone(
     )
     text = kanon_sql.init(kanon_sql.connect(connection), "t", quasi_identifiers=["height", "sex"])
     assert Spec.parse(text).recoding.method == method
+    best = "{method: local, variant: best}"  # named where it applies, as it stands in a spec
+    assert (f"# {best}" in text) == (method == "local")
+    if method == "local":
+        assert Spec.parse(text.replace("recoding: local", f"recoding: {best}")).recoding.variant == "best"
 
 
 @pytest.mark.slow
