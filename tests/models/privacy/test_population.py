@@ -111,7 +111,7 @@ def test_one_who_is_surely_absent_violates_delta_min(database: Database) -> None
     assert not found.passed
     assert found.achieved['delta_presence("census")']["violating_classes"] == 1
     assert found.achieved['delta_presence("census")']["violating_rows"] == 0
-    assert "0 of 2 classes (0 rows) and 1 classes of the population without a row violate" in found.message
+    assert "0 of 2 classes (0 rows) and 1 class of the population without a row violate" in found.message
 
 
 @pytest.mark.parametrize("check", [True, False])
