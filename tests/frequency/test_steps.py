@@ -135,7 +135,7 @@ def test_what_cannot_be_rounded_exactly_is_counted(database: Database, value: fl
     """To multiples of 0.2 below 10^14, where half of one is a digit that a binary fraction has."""
     filled(database, [{**row, "part": part} for row, part in zip(people(3), (1e14 - 1, value, None), strict=True)])
     spec = spec_of(steps={"columns": {"part": {"round": 0.2}}}, privacy=[{"k_anonymity": 1}])
-    with pytest.raises(UnsupportedError, match=r"steps.columns.part: 1 rows .* not between -10\^14 and 10\^14"):
+    with pytest.raises(UnsupportedError, match=r"steps.columns.part: 1 row .* not between -10\^14 and 10\^14"):
         kanon_sql.anonymize(database.engine, spec)
 
 

@@ -496,7 +496,7 @@ def test_statements_are_bounded_by_the_depth(
         ({"time": {"column": "day", "widths": [60]}}, "slices of dates are whole days"),
         ({"k": {"column": "who2", "default": 2}}, "expected whole numbers"),
         ({"k": {"column": "zero", "default": 2}}, "2 rows have a k below 1"),
-        ({"unit": "blank"}, "1 rows have NULL as 'blank'"),
+        ({"unit": "blank"}, "1 row has NULL as 'blank'"),
         ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2}}, "1 rows have no position inside"),
         ({"time": {"column": "t", "widths": [60], "origin": 100}}, "or no time after the origin"),
     ],
