@@ -8,7 +8,7 @@ is used and given back as it was. What is released of a table can be had as a ta
 
 from __future__ import annotations
 
-from kanon_sql.objects.accept import accepts_objects
+from kanon_sql.objects.accept import accepts_objects, refuse_unread
 from kanon_sql.objects.release_tables import Released
 
-__all__ = ["Released", "accepts_objects"]
+__all__ = ["Released", "accepts_objects", "refuse_unread"]

@@ -14,7 +14,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.tables import program_tables
 from kanon_sql.spec import Displayed, Spec
 
-__all__ = ["accepts_objects"]
+__all__ = ["accepts_objects", "refuse_unread"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,7 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
         given = args[0] if args else kwargs.get("engine")
         if "spec" in parameters.parameters:
             spec = args[1] if len(args) > 1 else kwargs.get("spec")
-            _refuse_unread(verb.__name__, spec, only=parameters.parameters["spec"].annotation)
+            refuse_unread(verb.__name__, spec, only=parameters.parameters["spec"].annotation)
         if is_engine(given):
             return verb(*args, **kwargs)
         bound = parameters.bind(*args, **kwargs)
@@ -58,8 +58,17 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
     return called
 
 
-def _refuse_unread(verb: str, spec: object, only: str) -> None:
-    """Refuse the path or the content of a spec in the place of one, and a spec of another kind than the only one."""
+def refuse_unread(verb: str, spec: object, only: str = "Spec") -> None:
+    """Refuse the path or the content of a spec in the place of one, and a spec of another kind than the only one.
+
+    Args:
+        verb: for the message.
+        spec: what was given.
+        only: the class of the specs that the verb takes.
+
+    Raises:
+        SpecError: it is none.
+    """
     if isinstance(spec, Displayed) and only == "Spec" and not isinstance(spec, Spec):
         raise SpecError(f"{verb}: expected a Spec of one table, got a {type(spec).__name__}")
     if isinstance(spec, str | Path | dict):

@@ -8,6 +8,7 @@ from typing import Any
 from kanon_sql.engines import Engine, Estimate, open_workspace
 from kanon_sql.errors import TooExpensive, UnsupportedError
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
+from kanon_sql.objects import refuse_unread
 from kanon_sql.spec import Displayed, Spec
 from kanon_sql.verbs.run import running
 
@@ -92,6 +93,7 @@ def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Est
         >>> expected.rows, expected.scans["plan"], expected.scans["anonymize"]
         (600, 1, 2)
     """
+    refuse_unread("estimate", spec)
     with running(engine, timeout):
         source = source_of(engine, spec)
         with open_workspace(engine, source) as workspace, explained_if_missing(engine, spec.source.table):

@@ -16,6 +16,7 @@ from kanon_sql.evaluate import (
 )
 from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
 from kanon_sql.models import metric_for, models_of
+from kanon_sql.objects import refuse_unread
 from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, staged_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import (
@@ -97,6 +98,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         >>> script.text.count("GROUP BY") > 3
         True
     """
+    refuse_unread("render", spec)
     refuse(obstacles(DryEngine(dialect, ()), spec, "render", Options(node=node)))
     engine = DryEngine(dialect, assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:

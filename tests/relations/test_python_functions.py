@@ -57,6 +57,9 @@ def test_each_function_gives_what_is_found_of_several_tables(connection: duckdb.
         (lambda db: kanon_sql.plan(db, SEVERAL, quasi_identifiers=["sex"]), SpecError, "expected the name of a table"),
         (lambda db: kanon_sql.plan(db.table("people"), SEVERAL), UnsupportedError, "plan: one table was given"),
         (lambda db: kanon_sql.compare(db, {"a": SEVERAL, "b": ONE}, [2]), SpecError, "give one kind"),
+        (lambda _: kanon_sql.render(SEVERAL), SpecError, "render: expected a Spec of one table"),
+        (lambda db: kanon_sql.estimate(kanon_sql.connect(db), SEVERAL), SpecError, "estimate: expected a Spec of one"),
+        (lambda db: kanon_sql.evidence(kanon_sql.connect(db), SEVERAL), SpecError, "evidence: expected a Spec of one"),
         (lambda db: kanon_sql.risk(db, SEVERAL), SpecError, "risk: expected a Spec of one table, got a RelationalSpec"),
     ],
 )  # fmt: skip

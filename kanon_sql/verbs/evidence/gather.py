@@ -12,6 +12,7 @@ from kanon_sql.engines import Engine, Reporter, now
 from kanon_sql.errors import SpecError, UnsupportedError, refuse
 from kanon_sql.frequency import OpenTable, open_table, plain_source_of
 from kanon_sql.models import models_of
+from kanon_sql.objects import refuse_unread
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.verbs.audit import AuditResult, audit
 from kanon_sql.verbs.check import check
@@ -84,6 +85,7 @@ def evidence(
         [('age', 'generalized', 'intervals of 5'), ('zip', 'generalized', 'the first 4 characters')]
     """
     started = time.perf_counter()
+    refuse_unread("evidence", spec)
     parts = parse_table_name(table) if table is not None else spec.release
     if table is None:
         refuse(file_release_obstacles(spec, "evidence"))
