@@ -12,13 +12,17 @@ from typing import IO, cast
 
 from kanon_sql.spec import CSV_DELIMITERS
 
-__all__ = ["csv_fault", "misread"]
+__all__ = ["csv_fault", "misread", "wrong_encoding"]
 
 _EMPTY = "the file is empty; expected a line with the names of the columns"
 
 _MOST_BYTES = 64 << 20
 """This many bytes of a file are looked at."""
 _MOST_LINES = 100_000
+_IS_UTF16 = (
+    "its text is UTF-16; write source: {file: ..., csv: {encoding: utf-16}} (without a spec --set encoding=utf-16), or "
+    "save it as UTF-8"
+)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -37,11 +41,8 @@ def csv_fault(path: str) -> str | None:
         return None
     if not content:
         return _EMPTY
-    if content.startswith(_UTF16) or _mostly_zero_bytes(content):
-        return (
-            "its text is UTF-16; write source: {file: ..., csv: {encoding: utf-16}} (without a spec --set "
-            "encoding=utf-16), or save it as UTF-8"
-        )
+    if _is_utf16(content):
+        return _IS_UTF16
     if (line := _first_line_not_utf8(content)) is not None:
         return (
             f"line {line:,} is not UTF-8; where the file is Latin-1 (ISO 8859-1), write source: "
@@ -73,8 +74,30 @@ def misread(path: str, names: Sequence[str]) -> str | None:
     return None
 
 
+def wrong_encoding(path: str, encoding: str | None) -> str | None:
+    """Why a file is not in the encoding that it is to be read in: the names of its columns would be made of its rows.
+
+    Args:
+        path: of one CSV file; nothing is said of a pattern.
+        encoding: as a spec says it; UTF-8 if it does not.
+    """
+    if encoding in (None, "utf-8") or not Path(path).is_file():
+        return None
+    with _opened(path) as file:
+        content = file.read(_MOST_BYTES)
+    if encoding != "utf-16":
+        return _IS_UTF16 if _is_utf16(content) else None
+    if b"\0" in content or content.startswith(_UTF16):  # the end of a line has one, whatever the language is
+        return None
+    return "its text is not UTF-16; leave encoding out, or name its own"
+
+
 def _opened(path: str) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "rb")) if path.lower().endswith(".gz") else open(path, "rb")
+
+
+def _is_utf16(content: bytes) -> bool:
+    return content.startswith(_UTF16) or _mostly_zero_bytes(content)
 
 
 def _mostly_zero_bytes(content: bytes) -> bool:

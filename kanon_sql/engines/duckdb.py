@@ -392,11 +392,20 @@ class DuckDBEngine(SessionEngine):
     def _file(self, path: str, csv: CsvFormat | None) -> str:
         try:
             found = self._lakes.relation(path) or file_reader(path, csv)
+            self._refuse_wrong_encoding(path, csv)
         except OSError as error:  # a name that is too long, a directory that may not be looked at
             raise SpecError(f"source file {path[:200]}: it cannot be read: {error.strerror}; check the name") from None
         if found.startswith("read_csv("):
             self._csv_files[found] = path, csv
         return found
+
+    def _refuse_wrong_encoding(self, path: str, csv: CsvFormat | None) -> None:
+        if csv is None or csv.encoding is None:
+            return
+        from kanon_sql.engines.csv_faults import wrong_encoding  # other sources do not need it
+
+        if (fault := wrong_encoding(path, csv.encoding)) is not None:
+            raise SpecError(f"source file {path}: {fault}")
 
     def _hold(self, run_id: str) -> str | None:
         """A file that is written is open in one process alone."""

@@ -69,4 +69,4 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
                 "{file: ...} to the spec"
             )
         return DatabaseError(f"{name}: {text.strip()}")
-    return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")
+    return DatabaseError(f"{name}: DuckDB reported an error, {kind} (its text may hold values and is not shown)")

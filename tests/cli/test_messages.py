@@ -41,7 +41,7 @@ PASSED_ON = {
     "source file {}: {}",
     "{}: {}{}{}",
     "{}: ClickHouse reported error {} (its text may hold values and is not shown)",
-    "{}: DuckDB reported a {} error (its text may hold values and is not shown)",
+    "{}: DuckDB reported an error, {} (its text may hold values and is not shown)",
     "{}: Spark reported {} (its text may hold values and is not shown)",
     "{}: more than the {} rows that may reach the client",
     "attack {}: {}",

@@ -155,6 +155,32 @@ def test_a_file_that_is_not_whole_is_refused_with_its_name_the_cause_and_what_to
     assert "rich" not in said  # no value of the file
 
 
+@pytest.mark.parametrize(
+    ("written", "asked", "cause"),
+    [
+        ("utf-8", "utf-16", "its text is not UTF-16"),
+        ("latin-1", "utf-16", "its text is not UTF-16"),
+        ("utf-16", "latin-1", "encoding: utf-16"),
+        ("utf-16-be", "latin-1", "encoding: utf-16"),
+    ],
+)
+@pytest.mark.parametrize("odd", [False, True])
+def test_a_file_that_is_read_in_another_encoding_shows_nothing_of_its_rows(
+    tmp_path: Path, written: str, asked: str, cause: str, odd: bool
+) -> None:
+    """All of it became the name of one column, which the error about a missing column listed."""
+    file = tmp_path / "odd.csv"
+    content = "\n".join([*lines(), "x" * odd]).encode(written)
+    file.write_bytes(content)
+    with kanon_sql.connect(":memory:") as engine:
+        for verb in (kanon_sql.plan, kanon_sql.anonymize):
+            with pytest.raises(KanonError) as caught:
+                verb(engine, spec_of(file, encoding=asked))
+            assert cause in str(caught.value)
+            assert str(caught.value).isascii()
+            assert "rich" not in str(caught.value)
+
+
 def test_a_compressed_file_is_looked_into(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv.gz"
     file.write_bytes(gzip.compress("\n".join([HEAD, "a note", *lines()[1:]]).encode()))
