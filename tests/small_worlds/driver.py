@@ -105,8 +105,9 @@ def _checked(
         if refused:
             yield Outcome(problem, "error", False, nulls, [f"answered {result.verdict} where {refused}"])
             continue
-        wrong = [*_verdict(result, truth.passed), *_differences(result.to_dict(), truth)]
-        yield Outcome(problem, "pass" if truth.passed else "fail", truth.tight, nulls, wrong)
+        passes = truth.rows > 0 and truth.passed
+        wrong = [*_verdict(result, passes), *_differences(result.to_dict(), truth)]
+        yield Outcome(problem, "pass" if passes else "fail", truth.tight, nulls, wrong)
 
 
 def _refused_check(tables: Tables, asked: Asked, table: int) -> str | None:
