@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kanon_sql.report.charts import altair_chart
     from kanon_sql.report.evidence import evidence_report
     from kanon_sql.report.html import html_fragment, html_report
+    from kanon_sql.report.progress import Progress
     from kanon_sql.spec import CloakSpec, PerturbSpec, RelationalSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
@@ -43,6 +44,7 @@ __all__ = [
     "CloakSpec",
     "KanonError",
     "PerturbSpec",
+    "Progress",
     "RelationalSpec",
     "Republication",
     "RequirementNotMet",
@@ -84,6 +86,7 @@ _HOME = {
     "CloakSpec": "spec",
     "KanonError": "errors",
     "PerturbSpec": "spec",
+    "Progress": "report.progress",
     "RelationalSpec": "spec",
     "Republication": "disclosure.invariance",
     "RequirementNotMet": "errors",

@@ -21,7 +21,7 @@ SECTIONS = {
         "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
-    "Options": ["Roles", "Budget", "Republication"],
+    "Options": ["Roles", "Budget", "Republication", "Progress"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
         "Result", "Plan", "Release", "AppliedRelease", "RefreshedRelease", "Check",
@@ -39,6 +39,7 @@ MEMBERS = {
     "RelationalSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "method"],
     "Roles": [],
     "Budget": [],
+    "Progress": [],
     "Conformance": [],
     "Cost": ["to_dict"],
 }

@@ -24,6 +24,7 @@ __all__ = [
     "pipelines",
     "plain",
     "positions",
+    "progress",
     "related_page",
     "risk",
     "run",

@@ -87,6 +87,7 @@ def running(
             yield Run(engine, meter, started)
     finally:
         engine.progress = before
+        getattr(report, "done", lambda: None)()  # what it shows may end with the run
 
 
 def refuse_perturbed(engine: Engine, *tables: tuple[str, ...] | None) -> None:

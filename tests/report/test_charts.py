@@ -315,12 +315,15 @@ def test_the_text_of_a_result_in_a_notebook_is_text_alone(tmp_path: Path) -> Non
         "found = kanon_sql.check(db, 't', quasi_identifiers=['age'], k=5); print(found)",
         "found",
         "str(found)",
+        "kanon_sql.plan(db, 't', quasi_identifiers=['age'], k=5, report=kanon_sql.Progress()); None",
     ]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in shown])
     NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
-    printed, displayed, text = (cell.outputs for cell in book.cells[2:])
+    printed, displayed, text, worked = (cell.outputs for cell in book.cells[2:])
     assert [item.output_type for item in printed] == ["stream"]
     assert printed[0].text.startswith("PASS  t: the only class satisfies 5-anonymity")
     assert set(displayed[0].data) == {"text/html", "text/plain"}
     assert len(displayed) == 1
     assert "\\x1b" not in text[0].data["text/plain"]
+    (line,) = worked  # one, however many stages there were
+    assert re.fullmatch(r"done in \d+\.\d s", line.data["text/plain"])
