@@ -292,6 +292,7 @@ def test_a_release_that_no_report_was_asked_of_has_the_numbers_of_one(tmp_path: 
     assert [*drawn] == ["loss", "class-sizes", "risk", "distances-1", "lattice", "frontier", "utility"]
     page = run("report", tmp_path / "visits_release.manifest.json").stdout
     assert page.count("<svg") == len(drawn)
+    assert page.count(manifest["run_id"]) == 1
     assert manifest["mean_loss"] == bare.mean_loss
     assert bare.mean_loss is not None
     assert f"{metric(100 * bare.mean_loss)} %" in page

@@ -90,6 +90,7 @@ def sections_of(run: Run) -> list[Section]:
     shown = {
         "spec",
         *(["utility"] if "utility" in pictures else []),
+        *([] if run.details is None else ["run_id", "published_at"]),  # of which the details say as much
         *{"risk": ATTACKERS, "audit": OF_AUDITS}.get(run.verb, ()),
     }
     others = {name: value for name, value in run.others.items() if name not in shown and value is not None}
