@@ -142,7 +142,7 @@ def change_role(
     """
     was = roles_in(spec).get(name, "left_out")
     if was == role:
-        raise SpecError(f"{name}: its role is {SHORT[role]} already")
+        raise SpecError(f"{name}: its role is {SHORT[role]} already; choose another one")
     if was == "quasi_identifier" and len(spec.quasi_identifiers) == 1:
         raise SpecError(
             f"{name}: it is the only quasi-identifier; without one there are no classes, and no requirement would "

@@ -288,7 +288,7 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert result.recoding is not None
     assert result.recoding["ranges"] == ["age"]
     assert result.recoding["columns"]["age"]["levels"] == {
-        "0": {"labels": 1, "rows": 2}, "1": {"labels": 2, "rows": 5},
+        "0": {"labels": 1, "rows": 2, "nulls": 2}, "1": {"labels": 2, "rows": 5},
     }  # fmt: skip
     assert result.recoding["columns"]["age"]["mean_loss"] == pytest.approx((3 * 2 + 2 * 1) / 5 / 7)
 

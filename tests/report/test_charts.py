@@ -172,6 +172,9 @@ def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypat
     (tmp_path / "spec.yml").write_text(CLOSE)
     assert run("anonymize", "spec.yml", "-d", "clinic.duckdb", "-q").exit_code == 0
     (manifest,) = tmp_path.glob("*.manifest.json")
+    counted = json.loads(manifest.read_text())
+    del counted["details"], counted["class_sizes"]  # as a run in Python leaves it
+    manifest.write_text(json.dumps(counted))
     assert "no figures to draw" in refused(run("report", manifest, "--interactive-charts", "-o", "page.html"), 2)
     assert not Path("page.html").exists()
 

@@ -209,7 +209,9 @@ def _described(run: Session, engine: "Engine", spec: "Spec") -> str:
     try:
         return dictionary_markdown(data_dictionary(engine, spec, timeout=run.timeout, report=run.report))
     except KanonError as error:
-        raise SpecError(f"the release is published, but its dictionary cannot be made: {error}") from None
+        raise SpecError(
+            f"the release is published, but not its dictionary; write it with release dictionary. {error}"
+        ) from None
 
 
 def _write_dictionary(path: Path, text: str) -> None:

@@ -84,7 +84,7 @@ def explore(
     if files and table is not None:
         raise SpecError("the spec already names a table; give either a spec or --table")
     if len(files) > MOST_CANDIDATES:
-        raise SpecError(f"{len(files)} specs are given, and the page compares at most {MOST_CANDIDATES}")
+        raise SpecError(f"{len(files)} specs were given; the page compares at most {MOST_CANDIDATES}")
     related = [path for path in files if spec_of_several(str(path)) is not None]
     if related and (len(files) > 1 or allow_publish):
         what = "compares specs of one table" if len(files) > 1 else "publishes releases of one table"

@@ -75,7 +75,10 @@ def suggest_hierarchy(engine: Engine, spec: Spec, column: str, *, report: Report
             own = [item for item in columns if item.name == column]
             if not own:
                 names = [item.name for item in columns]
-                raise SpecError(f"the source has no column {column!r} that a spec can use{did_you_mean(column, names)}")
+                raise SpecError(
+                    f"the source has no column {column!r} that a spec can use; it is missing, or its type has no "
+                    f"hierarchy{did_you_mean(column, names)}"
+                )
             workspace.report(f"profiling {column}: one pass that counts", None)
             _, (profile,) = profile_columns(workspace, own)
             (found,) = by_spread(workspace, [as_quasi_identifier_of(Suggestion(profile, "left_out", ""), "")])
