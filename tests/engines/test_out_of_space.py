@@ -89,7 +89,7 @@ def test_a_connection_of_the_user_is_as_it_was(limit: str, file: Path) -> None:
         (duckdb.IOException("Could not write file: Disk quota exceeded, Qwyjibo"), "the disk is full"),
         (duckdb.FatalException("database has been invalidated, Qwyjibo"), "refuses this database from now on"),
         (duckdb.InternalException("Assertion triggered: Qwyjibo"), "connect again"),
-        (duckdb.ConversionException("Could not convert Qwyjibo"), "a Conversion error (its text may hold values"),
+        (duckdb.ConversionException("Could not convert Qwyjibo"), "an error, Conversion (its text may hold values"),
         (duckdb.CatalogException("Table with name t does not exist!\n\nLINE 1: Qwyjibo"), "Table with name t does not"),
     ],
 )
