@@ -16,6 +16,7 @@ from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
     "CSV_KEYS",
+    "CSV_TEXT_KEYS",
     "DATABASE_VARIABLE",
     "DRAFT_KEYS",
     "KEYS",
@@ -529,9 +530,14 @@ Key = Annotated[
 WITHOUT_SPEC = "Without a spec"
 """The heading of the options that stand for one."""
 
-CSV_KEYS: Mapping[str, str] = {
+CSV_TEXT_KEYS: Mapping[str, str] = {
     "encoding": "of a CSV file: utf-8, utf-16 or latin-1",
     "delimiter": "of a CSV file: ; or | or tab",
+}
+"""How a CSV file is written whose cells are compared as texts."""
+
+CSV_KEYS: Mapping[str, str] = {
+    **CSV_TEXT_KEYS,
     "decimal": "decimal mark of a CSV file: comma or point",
     "dates": "date format of a CSV file, such as %d/%m/%Y",
 }

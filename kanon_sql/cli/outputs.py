@@ -30,6 +30,7 @@ __all__ = [
     "read_settings",
     "refuse_directory",
     "refuse_unshown",
+    "write_for_owner",
     "write_manifest",
     "write_output",
     "write_report",
@@ -133,7 +134,7 @@ def write_output(run: Session, path: Path, product: str, text: str) -> None:
     """
     run.close()
     if text:
-        _write_private(path, text, f"the {product}")
+        write_for_owner(path, text, f"the {product}")
         run.message(f"{product}: {path}")
 
 
@@ -164,21 +165,34 @@ def write_report(run: Session, page: str) -> None:
         SpecError: the file cannot be written; what was run before stands.
     """
     assert run.report_file is not None
-    _write_private(run.report_file, page, "its report")
+    write_for_owner(run.report_file, page, "its report")
     run.message(f"report: {run.report_file}")
 
 
-def _write_private(path: Path, text: str, what: str) -> None:
+def write_for_owner(
+    path: Path,
+    text: str,
+    what: str,
+    advice: str = "write a report from the result's JSON or the manifest with kanon-sql report",
+) -> None:
+    """Write a file that its owner alone can read, after a run.
+
+    Args:
+        path: the file.
+        text: what it holds.
+        what: what that is, for a message.
+        advice: what to do where it cannot be written.
+
+    Raises:
+        SpecError: it cannot be written; what was run before stands.
+    """
     from kanon_sql.engines import write_private
 
     try:
         write_private(path, text if text.endswith("\n") else text + "\n")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(
-            f"the run is complete, but {what} cannot be written to {path}: {reason}; write a report from the result's "
-            "JSON or the manifest with kanon-sql report"
-        ) from None
+        raise SpecError(f"the run is complete, but {what} cannot be written to {path}: {reason}; {advice}") from None
 
 
 def print_result(run: Session, result: Result, **options: bool) -> None:

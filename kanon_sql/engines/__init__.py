@@ -21,7 +21,7 @@ from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_work
 from kanon_sql.lazy import imported_from
 
 if TYPE_CHECKING:
-    from kanon_sql.engines.csv_faults import csv_fault
+    from kanon_sql.engines.csv_faults import csv_fault, misread, wrong_encoding
     from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "database_kind",
     "holds_password",
     "leftover_state",
+    "misread",
     "now",
     "open_frames",
     "open_workspace",
@@ -61,8 +62,15 @@ __all__ = [
     "shown_kind",
     "table_kind",
     "write_private",
+    "wrong_encoding",
 ]
-_HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry", "csv_fault": "csv_faults"}
+_HOME = {
+    "SCRATCH_SCHEMA": "dry",
+    "DryEngine": "dry",
+    "csv_fault": "csv_faults",
+    "misread": "csv_faults",
+    "wrong_encoding": "csv_faults",
+}
 """What only a script for another engine takes, or a file that cannot be read; imported when it is first asked for."""
 
 __getattr__ = imported_from(__name__, _HOME)

@@ -68,6 +68,8 @@ def misread(path: str, names: Sequence[str]) -> str | None:
     if Path(path).stat().st_size == 0:
         return _EMPTY
     if len(names) == 1:
+        if not names[0].isprintable():
+            return "its first line is no text in this encoding; name the one that it was saved in, or save it as UTF-8"
         return _uneven(path)
     if all(name == f"column{index:0{len(str(len(names) - 1))}}" for index, name in enumerate(names)):
         return _uneven(path)

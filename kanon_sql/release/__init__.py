@@ -32,6 +32,7 @@ from kanon_sql.release.file import (
     publish_file,
     snapshot,
     snapshot_as_source,
+    snapshot_of_texts,
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded_view import view_obstacles
@@ -195,6 +196,7 @@ __all__ = [
     "score_for",
     "snapshot",
     "snapshot_as_source",
+    "snapshot_of_texts",
     "spend",
     "staged",
     "staged_release",

@@ -35,7 +35,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kanon_sql.engines import Engine, Workspace, csv_fault, open_workspace, private_file
+from kanon_sql.engines import Engine, Workspace, csv_fault, misread, open_workspace, private_file, wrong_encoding
 from kanon_sql.errors import DatabaseError, Obstacle, SpecError, VerificationError
 from kanon_sql.release.converted_file import convert, convert_back, format_of
 from kanon_sql.release.write_source import free_name
@@ -370,6 +370,45 @@ def snapshot(
 
 
 @contextmanager
+def snapshot_of_texts(engine: Engine, path: Path, csv: CsvFormat) -> Iterator[Relation]:
+    """The same of a CSV file in another encoding or with a delimiter of its own: every cell is a text.
+
+    Args:
+        engine: one that reads files.
+        path: the file.
+        csv: its encoding and delimiter.
+
+    Raises:
+        DatabaseError: it is not in this encoding, or its first line names no columns.
+    """
+    with _in_utf8(path, csv.encoding) as text:
+        delimiters = CSV_DELIMITERS if csv.delimiter is None else "\t" if csv.delimiter == "tab" else csv.delimiter
+        with snapshot(engine, text, *_text_columns(text, delimiters, path.name)) as table:
+            yield table
+
+
+@contextmanager
+def _in_utf8(path: Path, encoding: str | None) -> Iterator[Path]:
+    if encoding in (None, "utf-8"):
+        yield path
+        return
+    assert encoding is not None
+    if (fault := wrong_encoding(str(path), encoding)) is not None:
+        raise DatabaseError(f"{path.name}: {fault}")
+    with TemporaryDirectory(prefix="kanon-") as place:
+        text = Path(place) / "file.csv"
+        try:
+            with (
+                path.open(encoding=encoding, newline="") as source,
+                text.open("w", encoding="utf-8", newline="") as made,
+            ):
+                shutil.copyfileobj(source, made)
+        except UnicodeError:
+            raise DatabaseError(f"{path.name}: its text is not {encoding}; name its own encoding") from None
+        yield text
+
+
+@contextmanager
 def snapshot_as_source(engine: Engine, path: Path, csv: CsvFormat | None, *, name: str) -> Iterator[Relation]:
     """The same with the types that a source has: of a CSV file those that DuckDB finds.
 
@@ -482,11 +521,18 @@ def columns_in(path: Path) -> tuple[Mapping[str, str], str]:
             f"{path.name}: no manifest next to it is of this very file, so the types of its columns are not "
             "known; publish it again, or as Parquet"
         )
+    return _text_columns(path, CSV_DELIMITERS, path.name)
+
+
+def _text_columns(path: Path, delimiters: str, shown: str) -> tuple[Mapping[str, str], str]:
+    """The columns of a CSV file in UTF-8 as texts, and the delimiter by which its first line has most cells."""
     # The first of equals is the comma. A name in quotes may hold other delimiters.
-    names, delimiter = max(((_names_in(path, found), found) for found in CSV_DELIMITERS), key=lambda item: len(item[0]))
+    names, delimiter = max(((_names_in(path, found), found) for found in delimiters), key=lambda item: len(item[0]))
     if not all(names) or not names or len({name.casefold() for name in names}) < len(names):
         cause = csv_fault(str(path)) or "expected a CSV file in UTF-8 whose first line names every column, each once"
-        raise DatabaseError(f"{path.name}: {cause}")
+        raise DatabaseError(f"{shown}: {cause}")
+    if (fault := misread(str(path), names)) is not None:
+        raise DatabaseError(f"{shown}: {fault}")
     return dict.fromkeys(names, "VARCHAR"), delimiter
 
 

@@ -94,8 +94,8 @@ def check(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         details: also count what a report shows, in one more statement over the table.
-        csv: how a CSV file that is checked is written, by the keys of ``source.csv``; by default all of its cells are
-            text, in UTF-8.
+        csv: ``encoding`` and ``delimiter`` of a CSV file that is checked, as in ``source.csv``; its cells are compared
+            as they are written.
         fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.release import columns_in, file_of, manifest_of, snapshot, snapshot_as_source
-from kanon_sql.spec import FILE_ENDINGS, CsvFormat, Spec, is_csv, parse_table_name
+from kanon_sql.release import columns_in, file_of, manifest_of, snapshot, snapshot_as_source, snapshot_of_texts
+from kanon_sql.spec import FILE_ENDINGS, CsvFormat, Spec, parse_table_name
 
 __all__ = ["TargetTable", "as_published", "judged", "named", "release_exists"]
 
@@ -41,7 +41,8 @@ def judged(
         table: the table's name, or the path of a CSV or Parquet file where there is no such table; None for the spec's
             release.
         verb: what is done with it, for a message.
-        csv: how the file is written, which is then read as a source is; None to read it as released files are.
+        csv: the encoding and delimiter of the file, whose cells are all texts then; None to read it as released files
+            are.
 
     Raises:
         SpecError: none is named, and the spec has no release; or ``csv`` is given of what is no CSV file.
@@ -52,16 +53,12 @@ def judged(
     if table is not None and parts is not None and _is_file(engine, table, parts):
         path = Path(os.path.realpath(table))
         if csv is not None:
-            _refuse_other_than_csv(table)
-        read = (
-            snapshot(engine, path, *columns_in(path))
-            if csv is None
-            else snapshot_as_source(engine, path, csv, name="file")
-        )
+            _refuse_other_than_csv(table, csv)
+        read = snapshot(engine, path, *columns_in(path)) if csv is None else snapshot_of_texts(engine, path, csv)
         with read as found:
             yield TargetTable(found.parts, table)
     elif csv is not None:
-        _refuse_other_than_csv(None)
+        _refuse_other_than_csv(None, csv)
     elif parts is not None:
         yield TargetTable(parts, ".".join(parts))
     elif spec.release_file is None:
@@ -80,10 +77,13 @@ def judged(
             yield TargetTable(found.parts, shown)
 
 
-def _refuse_other_than_csv(file: str | None) -> None:
-    if file is None or not is_csv(file):
+def _refuse_other_than_csv(file: str | None, csv: CsvFormat) -> None:
+    if csv.decimal is not None or csv.dates is not None or csv.text:
+        # 1,5 and 1,50, or 3/4/24 and 03/04/2024, would be one value, but a reader of the file sees two.
+        raise SpecError("csv: check compares cells of a file as they are written; leave decimal, dates and text out")
+    if file is None or not file.lower().endswith(".csv"):
         what = "the table is no file" if file is None else f"{file} is no CSV file"
-        raise SpecError(f"csv: {what}; leave encoding, delimiter, decimal and dates out")
+        raise SpecError(f"csv: {what}; leave encoding and delimiter out")
 
 
 @contextmanager

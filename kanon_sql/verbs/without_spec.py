@@ -209,7 +209,7 @@ def spec_of_roles(
         raise SpecError("check: no requirement was given; add k=5, l={'diagnosis': 3} or t={'diagnosis': 0.3}")
     from kanon_sql.verbs.init import requirements_of
 
-    own_source = None if table is None or not t else _source_of(table, csv)
+    own_source = None if table is None or not t else _source_of(table, csv, list(t))
     if own_source is not None and identifiers:
         raise SpecError(
             "check: identifiers: with t the table is compared with itself as its own source, which may have "
@@ -231,11 +231,12 @@ def spec_of_roles(
     return Spec.from_dict(asked | {key: value for key, value in more.items() if value is not None})
 
 
-def _source_of(table: str, csv: Mapping[str, str] | None) -> str | dict[str, Any]:
-    """A table as the ``source`` of a spec; a file is one by its path."""
-    is_file = table.lower().endswith((".parquet", ".csv")) and Path(table).exists()
-    written = {"csv": dict(csv)} if csv else {}
-    return {"file": str(Path(table).absolute()), **written} if is_file else table
+def _source_of(table: str, csv: Mapping[str, str] | None, compared: Sequence[str]) -> str | dict[str, Any]:
+    """A table as the ``source`` of a spec: a file by its path, and a CSV file with texts, as where it is checked."""
+    if not table.lower().endswith((".parquet", ".csv")) or not Path(table).exists():
+        return table
+    written = {"csv": {**(csv or {}), "text": list(compared)}} if table.lower().endswith(".csv") else {}
+    return {"file": str(Path(table).absolute()), **written}
 
 
 _HOW = "kanon_sql.init with the same arguments writes it"

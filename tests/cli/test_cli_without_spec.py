@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+import kanon_sql
 from kanon_sql.spec import Spec
 from tests.support.command_line import SECRET, VERBS, command_of, refused, run
 
@@ -274,12 +275,12 @@ def test_a_file_in_utf_16_is_named_as_the_cause(clinic: Path) -> None:
 
 
 def test_check_reads_a_csv_file_as_it_is_written(clinic: Path) -> None:
-    """The same rows as those of a table, once in another encoding with other delimiters, decimals and dates."""
+    """In another encoding, with another delimiter."""
     rows = [("Zo\xe9", "1,5", "3/4/2024")] * 3 + [("Zo\xe9", "2,5", "4/3/2024")] * 2
     Path("gens.csv").write_bytes("".join(["nom;age;jour\n", *(f"{';'.join(row)}\n" for row in rows)]).encode("latin-1"))
     asked = ("check", "gens.csv", "--quasi-identifiers", "nom,age,jour", "--format", "json")
     assert "encoding: latin-1" in refused(run(*asked, "--k", 2), 3)
-    written = ("--set", "encoding=latin-1,delimiter=;,decimal=comma,dates=%d/%m/%Y")
+    written = ("--set", "encoding=latin-1,delimiter=;")
     found = json.loads(run(*asked, *written, "--k", 2).stdout)
     assert (found["verdict"], found["classes"]["count"], found["rows"]["source"]) == ("pass", 2, len(rows))
     assert json.loads(run(*asked, *written, "--k", 3).stdout)["verdict"] == "fail"
@@ -287,3 +288,27 @@ def test_check_reads_a_csv_file_as_it_is_written(clinic: Path) -> None:
     assert close["achieved"]["t_closeness(jour)"]["t"] == pytest.approx(0.6)
     visits = ("check", "visits", *ON, *ROLES, "--k", 2, "--set", "encoding=latin-1")
     assert "the table is no file; leave encoding" in refused(run(*visits), 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "written"),
+    [
+        (("1.0", "1.00"), "encoding=utf-8"),
+        (("1,5", "1,50"), "delimiter=;"),
+        (("1/2/2024", "01/02/2024"), "encoding=latin-1"),
+        (('""', ""), "encoding=utf-16"),
+        (("true", "TRUE"), "encoding=utf-8"),
+    ],
+)
+def test_check_of_a_csv_file_counts_cells_as_they_are_written(
+    clinic: Path, cells: tuple[str, str], written: str
+) -> None:
+    """Read by type they are one value, and a class of two; a reader of the file sees two classes."""
+    encoding = written.partition("encoding=")[2] or "utf-8"
+    Path("twins.csv").write_bytes("".join(["age;zip\n", *(f"{cell};1\n" for cell in cells)]).encode(encoding))
+    asked = ("check", "twins.csv", "--quasi-identifiers", "age,zip", "--k", 2, "--format", "json", "--set", written)
+    found = json.loads(run(*asked).stdout)
+    assert (found["verdict"], found["classes"]["count"]) == ("fail", 2)
+    assert "unknown key" in refused(run(*asked, "--set", "decimal=comma"), 2)
+    with kanon_sql.connect(":memory:") as engine, pytest.raises(kanon_sql.SpecError, match="as they are written"):
+        kanon_sql.check(engine, "twins.csv", quasi_identifiers=["age"], k=2, csv={"decimal": "comma"})

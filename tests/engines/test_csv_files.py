@@ -162,6 +162,7 @@ def test_a_file_that_is_not_whole_is_refused_with_its_name_the_cause_and_what_to
         ("latin-1", "utf-16", "its text is not UTF-16"),
         ("utf-16", "latin-1", "encoding: utf-16"),
         ("utf-16-be", "latin-1", "encoding: utf-16"),
+        ("utf-16-be", "utf-16", "no text in this encoding"),
     ],
 )
 @pytest.mark.parametrize("odd", [False, True])
@@ -173,10 +174,15 @@ def test_a_file_that_is_read_in_another_encoding_shows_nothing_of_its_rows(
     content = "\n".join([*lines(), "x" * odd]).encode(written)
     file.write_bytes(content)
     with kanon_sql.connect(":memory:") as engine:
-        for verb in (kanon_sql.plan, kanon_sql.anonymize):
+        asked_for = {"quasi_identifiers": ["age"], "k": 2, "csv": {"encoding": asked}}
+        for verb, given, named in (
+            (kanon_sql.plan, spec_of(file, encoding=asked), {}),
+            (kanon_sql.anonymize, spec_of(file, encoding=asked), {}),
+            (kanon_sql.check, str(file), asked_for),
+        ):
             with pytest.raises(KanonError) as caught:
-                verb(engine, spec_of(file, encoding=asked))
-            assert cause in str(caught.value)
+                verb(engine, given, **named)
+            assert cause in str(caught.value) or (verb is kanon_sql.check and "its text is not" in str(caught.value))
             assert str(caught.value).isascii()
             assert "rich" not in str(caught.value)
 

@@ -38,6 +38,7 @@ from kanon_sql.cli.outputs import (
     print_result,
     refuse_directory,
     refuse_unshown,
+    write_for_owner,
     write_manifest,
     write_result_report,
 )
@@ -191,7 +192,7 @@ def anonymize(
         run.message(f"manifest: {path}")
     if described:
         assert dictionary is not None
-        _write_dictionary(dictionary, described)
+        write_for_owner(dictionary, described, "its dictionary", "kanon-sql release dictionary makes it again")
         run.message(f"dictionary: {dictionary}")
     write_result_report(run, result)
     exit_with(result.passed)
@@ -211,24 +212,6 @@ def _described(run: Session, engine: "Engine", spec: "Spec") -> str:
     except KanonError as error:
         raise SpecError(
             f"the release is published, but not its dictionary; write it with release dictionary. {error}"
-        ) from None
-
-
-def _write_dictionary(path: Path, text: str) -> None:
-    """Write it into a file that its owner alone can read.
-
-    Raises:
-        SpecError: the file cannot be written; the release stands.
-    """
-    from kanon_sql.engines import write_private
-
-    try:
-        write_private(path, text.rstrip("\n") + "\n")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SpecError(
-            f"the release is published, but its dictionary cannot be written to {path}: {reason}; kanon-sql release "
-            "dictionary makes it again"
         ) from None
 
 

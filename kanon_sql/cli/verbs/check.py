@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from kanon_sql.cli.inputs import refuse_no_task, roles_from_options, run_if_several, spec_from_options
 from kanon_sql.cli.options import (
-    CSV_KEYS,
+    CSV_TEXT_KEYS,
     ROLE_KEYS,
     CheckFormat,
     CountRows,
@@ -43,7 +43,7 @@ __all__ = ["check"]
         "person": "the column that identifies the person, in both versions",
         "m": "the m of m-invariance",
         **ROLE_KEYS,
-        **CSV_KEYS,
+        **CSV_TEXT_KEYS,
     },
 )
 def check(
