@@ -10,8 +10,7 @@ CASTLE (Cao, Carminati, Ferrari, Tan 2011) keeps clusters of waiting rows. A row
 least; it is released with its cluster, under the cluster's ranges, at the latest when ``delta`` more rows have come:
 with a cluster of k, with a range that was released before and covers it, with clusters merged until they hold k, or, if
 it is an outlier, under ``*``. So every row is released after ``delta`` rows at most; how coarse it is then depends on
-who else waits. The paper was not at hand: this follows its algorithm as it is known, with ties broken by the order of
-clusters.
+who else waits. That is the published algorithm, with ties broken by the order of clusters.
 
 Batches keep fixed levels, here of halves, quarters, and so on in each column. At the end of a minute the rows that came
 wait in their class, and the waiting rows of a class are released once there are k: so what a version adds to a class is

@@ -31,8 +31,7 @@ class Mapping(AttackMethod):
     nothing. Releases of this project are true, so none of their rows is a wrong-map; rows that were perturbed, swapped
     or made up are.
 
-    The paper's section 3.1 was not at hand when this was written: the three terms are taken as they are cited, and the
-    bound is derived.
+    The three terms are the paper's; the bound is derived here, from what a release does not say.
     """
 
     name: ClassVar[str] = "mapping"
