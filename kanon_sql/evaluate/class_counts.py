@@ -113,6 +113,7 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
         facts={name: facts.all for name, facts in sets.facts.items()},
         group_levels={name: facts.group_levels for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
+        known=sets.known,
         widths=node_widths(sets, node) if judge_widths(models) else None,
     )
 
@@ -124,10 +125,12 @@ def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
 def closeness_of_all(models: Sequence[PrivacyModel]) -> list[TCloseness]:
     """A distance to count for every sensitive attribute: each that a requirement limits, and one for every other.
 
+    A requirement that knows the other sensitive attributes limits none: its distances are those of parts of classes.
+
     Args:
         models: the requirements.
     """
-    asked = closeness_among(models)
+    asked = closeness_among(model for model in models if not model.others)
     protected = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     others = [name for name in protected if all(model.attribute != name for model in asked)]
     return [*asked, *(TCloseness(name, 1.0) for name in others)]

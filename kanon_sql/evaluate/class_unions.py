@@ -51,8 +51,16 @@ Unions = Mapping[tuple[str, ...], Sequence[str]]
 
 
 def judged_by_unions(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
-    """The models as the search judges them: those over some quasi-identifiers by unions of classes."""
-    return [model if model.quasi_identifiers is None else replace(model, on_coarser_classes=True) for model in models]
+    """The models as the search judges them.
+
+    Those over some quasi-identifiers by unions of classes; those with other sensitive attributes known by their parts.
+    """
+    return [
+        model.of_whole_classes()
+        if model.others or model.quasi_identifiers is None
+        else replace(model, on_coarser_classes=True)
+        for model in models
+    ]
 
 
 def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node) -> dict[tuple[str, ...], Node]:
@@ -99,7 +107,7 @@ def union_fills(unions: Unions) -> dict[str, str]:
 
 def union_obstacles(model: PrivacyModel, name: str) -> Iterator[Obstacle]:
     """A requirement over some quasi-identifiers that takes more than the size of a class."""
-    if model.quasi_identifiers is not None and not model.judges_size:
+    if model.quasi_identifiers is not None and not model.others and not model.judges_size:
         yield Obstacle(
             f"{name}: quasi_identifiers: the search makes classes of all quasi-identifiers, and of fewer ones it knows "
             "the sizes alone, which decide k_anonymity; use this one with check, or leave quasi_identifiers out"
@@ -110,7 +118,8 @@ def overlap_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Ob
     """Two sets neither of which contains the other, or a requirement that looks at many, where rows are suppressed."""
     if not spec.suppression.allows_some:
         return
-    own = sorted((set(model.quasi_identifiers) for model in models if model.quasi_identifiers), key=len, reverse=True)
+    some = [model.quasi_identifiers for model in models if model.quasi_identifiers and not model.others]
+    own = sorted(map(set, some), key=len, reverse=True)
     for larger, smaller in pairwise(own):
         if not smaller <= larger:
             larger_names, smaller_names = (
@@ -133,13 +142,16 @@ def refuse_shared_persons(models: Sequence[PrivacyModel], counting: Counting) ->
     """Refuse to add up persons who are in several classes.
 
     Raises:
-        UnsupportedError: some person has several vectors of quasi-identifiers.
+        UnsupportedError: some person has several vectors of quasi-identifiers, or is counted as if.
     """
     if counting != "unit":
         return
+    known = any(model.others for model in models)
+    why = "use it with check, or a source with one vector per person"
     for model in models:
-        if model.quasi_identifiers is not None:
+        if model.quasi_identifiers is not None and not model.others:
             raise UnsupportedError(
-                f"{model.label}: some persons have rows in several classes of all quasi-identifiers, and would count "
-                "several times in a class of fewer; use it with check, or a source with one vector per person"
+                f"{model.label}: some persons {'may ' if known else ''}have rows in several classes of all "
+                "quasi-identifiers, and would count several times in a class of fewer; "
+                + (f"leave others_as_quasi_identifiers out, or {why}" if known else why)
             )

@@ -7,13 +7,13 @@ privacy models give the pieces; the composition is the same for both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Literal
 
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths, with_losses
 from kanon_sql.models import PrivacyModel, SetWindows
-from kanon_sql.sql import Sql, render, sql_list
+from kanon_sql.sql import Sql, identifier, render, sql_list
 
 __all__ = [
     "Frames",
@@ -47,6 +47,8 @@ class Frames:
         within: those of the keys that distinguish whole tables, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
         narrow: no ``row_count`` needs more than 32 bits, which this engine adds up faster.
+        known: per sensitive attribute, the columns of ``values`` by which the parts of a class differ that are judged
+            where the other sensitive attributes are known.
         suppresses: classes that violate are left out, and measures of a whole table are of the others.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
@@ -78,6 +80,7 @@ class Frames:
     single: bool = False
     within: Sequence[Sql] = ()
     widths: LabelWidths | None = None
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)
     suppresses: bool = True
     narrow: bool = False
 
@@ -98,8 +101,10 @@ class Frames:
 
 
 def is_alone(models: Sequence[PrivacyModel]) -> bool:
-    """Whether the models look at one sensitive attribute, in one way, and at no population."""
+    """Whether the models look at one sensitive attribute, in one way, at whole classes, and at no population."""
     framed = [model for model in models if model.frame is not None]
+    if any(model.splits_classes for model in framed):
+        return False
     return all(model.attribute is not None for model in framed) and len({(m.frame, m.spans) for m in framed}) == 1
 
 
@@ -164,7 +169,11 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     for frame, relation in frames.values.items():
         facts = frames.facts.get(frame, ())
         for spans in (False, True):
-            over = [(name, model) for name, model in named if model.frame == frame and model.spans is spans]
+            over = [
+                (name, model)
+                for name, model in named
+                if model.frame == frame and model.spans is spans and not model.splits_classes
+            ]
             if not over:
                 continue
             counted = render(
@@ -208,6 +217,23 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
             )
             for model in held:
                 measured += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
+    for frame in frames.values:
+        split = [(name, model) for name, model in named if model.frame == frame and model.splits_classes]
+        if not split:
+            continue
+        assert base is not None, "classes with parts have a base frame"
+        held = [{**_columns(name, model), "disclosed": None} for name, model in split]
+        base = render(
+            "evaluate/classes",
+            base_frame=base,
+            values_frame=_worst_parts(frames, frame, split),
+            of_rows=True,
+            models=held,
+            passed_names=[*passed, *measured],
+            **shared,
+        )
+        for model in held:
+            measured += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
     assert base is not None, "either its rows are counted or its values"
     found = base
     if widths is not None:
@@ -215,6 +241,31 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names, *measured]
         found = with_losses(found, needed, widths, _of_widths(named))
     return _table_wide(_with_unions(found, models, unions), frames, models)
+
+
+def _worst_parts(frames: Frames, attribute: str, named: Sequence[tuple[str, PrivacyModel]]) -> Sql:
+    """Classes with the worst measures of their parts, of which each has one value of every other sensitive attribute.
+
+    Args:
+        frames: where classes are counted from.
+        attribute: the sensitive attribute of the models.
+        named: the models that judge these parts, with the columns of their measures.
+    """
+    relation = frames.values[attribute]
+    known = [identifier(name) for name in frames.known[attribute]]
+    parts = replace(
+        frames, base=relation, values={attribute: relation}, keys=[*frames.keys, *known], carried=(), summed=(),
+        unions={}, set_keys={}, within=(), widths=None,
+    )  # fmt: skip
+    models = [replace(model, others=False) for _, model in named]
+    measures = []
+    for index, (name, model) in enumerate(named):
+        own = measure_name(index, models[index])
+        measures.append((name, own, Sql(model.worst)))
+        if (second := second_name(own, models[index])) is not None:
+            assert model.second is not None
+            measures.append((f"{name}_second", second, Sql(model.second)))
+    return render("evaluate/worst_parts", parts=classes(parts, models), keys=frames.key_names, measures=measures)
 
 
 def _of_widths(named: Iterable[tuple[str, PrivacyModel]]) -> dict[str, Sql]:

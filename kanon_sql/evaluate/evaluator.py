@@ -376,7 +376,7 @@ class Evaluator:
 
 def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
     """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
-    when = model.monotonicity(by_person)
+    when = model.lasting(by_person)
     return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
 
 

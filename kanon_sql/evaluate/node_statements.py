@@ -297,6 +297,7 @@ class NodeStatements:
             facts={name: facts.all for name, facts in self._sets.facts.items()},
             group_levels={name: facts.group_levels for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
+            known=self._sets.known,
             widths=width_slots(self._sets, labels) if self._judges_widths else None,
             narrow=self._narrow,
         )

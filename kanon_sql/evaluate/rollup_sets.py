@@ -128,15 +128,18 @@ def _rolled_up(
     ]
     groups = sets.codes.keys(node, compiler.dialect, "below")
     groups += [quote("value_code")] if values is not None else []
+    known = sets.known.get(values or "", ())
+    groups += [quote(name) for name in known]
     facts = [quote(fact) for fact in sets.facts[values].all] if values in sets.facts else []
     groups += [quote("unit")] if sets.counting == "unit" else []
     shape = compiler.shape(
         "evaluate/rollup",
-        (len(words), len(groups), values is not None, len(facts)),
+        (len(words), len(groups), values is not None, len(facts), *known),
         lambda: {
             "target": Relation(("kanon_rollup",)),
             "source": Relation(slot="below"),
             "values": values is not None,
+            "known": known,
             "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
             "counting": sets.counting,
             "ordered": compiler.dialect.orders_sets,

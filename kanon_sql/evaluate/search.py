@@ -198,17 +198,15 @@ def _prunable(evaluator: Evaluator, batch: Batch) -> Iterator[Verdict]:
 
 
 def class_obstacles(model: PrivacyModel, name: str) -> Iterator[Obstacle]:
-    """A requirement whose classes the search does not count: of other columns, or by more than sizes of unions."""
+    """A requirement that the search cannot judge: on unions of classes by more than size, or on parts of all."""
     if model.search_obstacle is not None:
         yield Obstacle(f"{name}: {model.search_obstacle}")
-    if model.others:
+    if model.others and (model.attribute is None or model.among_classes or model.of_table or model.uses_label_width):
         yield Obstacle(
-            f"{name}: others_as_quasi_identifiers: the search counts every sensitive attribute apart from the others, "
-            "so it cannot split classes by them, and the others are released as they are; use it with check, "
-            "which says whether a release satisfies it"
+            f"{name}: others_as_quasi_identifiers: a search judges each part of a class by the values of one sensitive "
+            "attribute alone; use it with check"
         )
-    else:
-        yield from union_obstacles(model, name)
+    yield from union_obstacles(model, name)
 
 
 def _of_intervals(spec: Spec, given: Prepared, asked: Evaluator, budget: Budget) -> NothingFound | Chosen:

@@ -17,7 +17,7 @@ from kanon_sql.frequency.population import notes_on_models, populations_of
 from kanon_sql.frequency.population_classes import PopulationClasses, match_populations
 from kanon_sql.frequency.prepared import Prepared, Remembered, SetCache, prepared
 from kanon_sql.frequency.raw import Counting
-from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, holds_all
+from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, counted_attributes, holds_all
 from kanon_sql.frequency.source import (
     OpenTable,
     explained_if_missing,
@@ -48,6 +48,7 @@ __all__ = [
     "build_frequency_sets",
     "classes_of",
     "count_attributes",
+    "counted_attributes",
     "draw_of",
     "drawn_number",
     "explained_if_missing",

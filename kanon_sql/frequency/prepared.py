@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.frequency.population import populations_of
-from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
+from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, counted_attributes
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
 from kanon_sql.frequency.value_facts import measured_models
 from kanon_sql.hierarchies import UNLIMITED, chosen_for, limited
@@ -105,8 +105,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iter
     with open_workspace(engine, relation, counted=spec.rows_in is None) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
-        named = [*(model.attribute for model in models), *spec.inspected_columns]
-        attributes = list(dict.fromkeys(name for name in named if name is not None))
+        attributes = counted_attributes(spec, models)
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
         yield Prepared(workspace, columns, _measured(models, sets), sets, spec.suppression.most(sets.rows))

@@ -79,7 +79,9 @@ def read_source(
     if spec.unit is not None:
         for model in models:
             model.refuse_unknown(unknown_rows, spec.unit)
-    counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
+    # Persons with several rows may differ in attributes that are known, and are counted in each part of their class.
+    adds_up = most_vectors <= 1 and not any(model.others for model in models)
+    counting: Counting = "rows" if unit is None else "persons" if adds_up else "unit"
     kept, names = kept_persons if skips else persons, list(expressions)
     if unit is None:
         return Raw(table, names, quasi, unit, rows, null_rows, None, None, counting)

@@ -7,7 +7,7 @@ values_j  vectors x values of sensitive attribute j
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from kanon_sql.sql import PORTABLE, Relation, Sql, relation, render
 __all__ = [
     "FrequencySets",
     "build_frequency_sets",
+    "counted_attributes",
     "holds_all",
     "known_vectors",
 ]
@@ -46,6 +47,8 @@ class FrequencySets:
         populations: per population that a privacy model compares with: its vectors of values, and those of the
             source with no row; its frequency set is among ``values``.
         population_size: per such population whose absent persons count: its persons.
+        known: per such attribute of which a requirement judges parts of classes: the columns of its frequency set that
+            distinguish these, which are codes of the other sensitive attributes.
         counting: what a class counts.
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
@@ -62,6 +65,7 @@ class FrequencySets:
     facts: dict[str, ValueFacts]
     populations: dict[str, Relation]
     population_size: dict[str, int]
+    known: Mapping[str, Sequence[str]]
     counting: Counting
     rows: int
     null_rows: int
@@ -139,7 +143,10 @@ def build_frequency_sets(
     for index, name in enumerate(sensitive):
         known = with_hierarchy(workspace, spec, models, value_facts_of(models, columns[name]), index, raw.table)
         references[name], facts[name] = _reference(workspace, raw, index, known), known
-        values[name] = encoder.values(index, references[name], known)
+    divides = {name: others_known(models, [name], spec.quasi_identifiers) for name in sensitive}
+    for index, name in enumerate(sensitive):
+        divided_by = {sensitive.index(other): references[other] for other in divides[name]}
+        values[name] = encoder.values(index, references[name], facts[name], divided_by)
     people, population_size = {}, {}
     for index, (name, population) in enumerate(populations.items()):
         people[name] = workspace.table(f"people{index}")
@@ -170,6 +177,7 @@ def build_frequency_sets(
         facts=facts,
         populations=people,
         population_size=population_size,
+        known={name: [known_column(sensitive.index(other)) for other in own] for name, own in divides.items() if own},
         counting=raw.counting,
         rows=raw.rows,
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,
@@ -177,6 +185,35 @@ def build_frequency_sets(
         kept_persons=raw.kept_persons,
         marginals={counted_in(base, lookups): numbers.marginals} if are_all else {},
     )
+
+
+def counted_attributes(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
+    """The columns beside the quasi-identifiers that frequency sets count the values of: sensitive ones, for the most.
+
+    Args:
+        spec: what is asked.
+        models: its requirements.
+    """
+    known = others_known(models, spec.sensitive, spec.quasi_identifiers)
+    named = [*(model.attribute for model in models), *known, *spec.inspected_columns]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def others_known(models: Sequence[PrivacyModel], of: Container[str], names: Container[str]) -> list[str]:
+    """The other sensitive attributes by which requirements on some divide classes.
+
+    Args:
+        models: the requirements.
+        of: the attributes that they are on.
+        names: the quasi-identifiers.
+    """
+    asked = [model.quasi_identifiers or () for model in models if model.others and model.attribute in of]
+    return list(dict.fromkeys(name for own in asked for name in own if name not in names))
+
+
+def known_column(index: int) -> str:
+    """The column of a frequency set that has the codes of another sensitive attribute, by its number."""
+    return f"known{index}"
 
 
 def _reference(workspace: Workspace, raw: Raw, index: int, facts: ValueFacts) -> Relation:
@@ -229,11 +266,15 @@ class _Encoder:
         """The classes alone."""
         return self._written("frequency")
 
-    def values(self, index: int, reference: Relation, facts: ValueFacts) -> Relation:
-        """With the values of a sensitive attribute."""
+    def values(self, index: int, reference: Relation, facts: ValueFacts, known: Mapping[int, Relation]) -> Relation:
+        """With the values of a sensitive attribute, and those of others that are known; these by their numbers."""
         column = f"v{index}"
         sensitive = {"table": reference, "column": column, "facts": facts.all}
-        return self._written(f"values{index}", columns=[column], sensitive=sensitive)
+        others = [
+            {"table": table, "column": f"v{other}", "name": known_column(other)} for other, table in known.items()
+        ]
+        columns = [column, *(f"v{other}" for other in known)]
+        return self._written(f"values{index}", columns=columns, sensitive=sensitive, known=others)
 
     def population(self, index: int, people: Relation) -> Relation:
         """Of a population's vectors; anyone who has NULL there is one of those behind the top."""
@@ -252,6 +293,7 @@ class _Encoder:
             "codes": [Sql(word) for word in self.codes.vectors(PORTABLE, lambda index: f"lookup{index}")],
             "columns": names,
             "sensitive": None,
+            "known": [],
             "counting": self.raw.counting,
             "of_population": None,
             "unit": self.raw.unit,

@@ -68,7 +68,7 @@ def bound_of(given: Prepared, highest: Node) -> Bound | None:
     lasting = [
         model
         for model in given.models
-        if model.monotonicity(by_person) is Monotonicity.ALWAYS and model.quasi_identifiers is None
+        if model.lasting(by_person) is Monotonicity.ALWAYS and model.quasi_identifiers is None
     ]
     if not lasting:
         return None

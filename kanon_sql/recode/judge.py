@@ -27,7 +27,8 @@ class Judge:
     Attributes:
         workspace: where statements run.
         sets: the frequency sets.
-        models: the requirements, all of them about whole partitions.
+        models: the requirements, all of them about whole partitions. Classes of some quasi-identifiers are unions of
+            partitions: what each partition has, a union has the more.
         vectors: the numbered vectors.
         members: per sensitive attribute, its values by vector.
         persons: the persons by vector; None where vectors count what a class counts.
@@ -65,7 +66,7 @@ class Judge:
     def joins_safely(self) -> bool:
         """Whether a group that satisfies still does whatever joins it."""
         by_person = self.sets.counting != "rows"
-        return all(model.monotonicity(by_person) is Monotonicity.ALWAYS for model in self.models)
+        return all(model.lasting(by_person) is Monotonicity.ALWAYS for model in self.models)
 
     def judged(
         self,
@@ -155,12 +156,14 @@ class Judge:
             facts={name: facts.all for name, facts in self.sets.facts.items()},
             group_levels={name: facts.group_levels for name, facts in self.sets.facts.items()},
             references=references,
+            known=self.sets.known,
         )
 
     def columns(self, attribute: str) -> list[str]:
         """What a frequency set of a sensitive attribute holds beside the vectors."""
         counted = {"rows": [], "persons": ["person_count"], "unit": ["unit"]}[self.sets.counting]
-        return ["value_code", "reference_share", *self.sets.facts[attribute].all, *counted, "row_count"]
+        known = self.sets.known.get(attribute, ())
+        return ["value_code", *known, "reference_share", *self.sets.facts[attribute].all, *counted, "row_count"]
 
 
 def judge_of(
@@ -171,7 +174,7 @@ def judge_of(
     words: Sequence[Word],
 ) -> Judge:
     """The requirements, with what they count written per vector."""
-    made = Judge(workspace, sets, [_of_partitions(model) for model in models], vectors, {}, None)
+    made = Judge(workspace, sets, [model.of_whole_classes() for model in models], vectors, {}, None)
 
     def written(what: str, held: Relation, names: Sequence[str]) -> Relation:
         tables = {"held": held, "vectors": vectors}
@@ -207,11 +210,3 @@ def partition_obstacles(method: str, models: Sequence[PrivacyModel]) -> Iterator
                 f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all "
                 "of them together; use recoding: full_domain, or k_anonymity with local recoding and check for this one"
             )
-
-
-def _of_partitions(model: PrivacyModel) -> PrivacyModel:
-    """A requirement as it is asked of every partition.
-
-    Classes of some quasi-identifiers are unions of partitions: what each partition has, a union has the more.
-    """
-    return model if model.quasi_identifiers is None else replace(model, quasi_identifiers=None)

@@ -96,7 +96,8 @@ def state_faults(spec: Spec) -> Iterator[Fault]:
 def _unfit(requirement: Requirement) -> str | None:
     """Why a requirement is not inherited by a union of classes from the classes; None where it is."""
     if getattr(requirement, "grouped_by", None) is not None or requirement.groups_by_others:
-        return "with a state, requirements apply to the classes of all quasi-identifiers; leave this list out"
+        what = "others_as_quasi_identifiers" if requirement.groups_by_others else "this list"
+        return f"with a state, requirements apply to the classes of all quasi-identifiers; leave {what} out"
     return requirement.never_grows
 
 

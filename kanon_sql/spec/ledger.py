@@ -77,6 +77,9 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
         if getattr(requirement, "quasi_identifiers", None) is not None:
             why = "a ledger judges releases by the classes of all quasi-identifiers; leave this list out"
             yield Fault((*loc, "quasi_identifiers"), why, True)
+        if requirement.groups_by_others:
+            why = "a ledger judges releases by the classes of all quasi-identifiers alone; leave this out"
+            yield Fault((*loc, "others_as_quasi_identifiers"), why, True)
         for key in (*LISTED, "hierarchy"):
             if getattr(requirement, key, None) is not None:
                 why = "a ledger holds no values, so it cannot check this for later releases; use another requirement"

@@ -602,8 +602,7 @@ _NOT_PROVEN = (
 def _is_proven(spec: RelationalSpec) -> bool:
     """Whether a search for levels leaves out no person who could stay, and so finds the ones that lose least."""
     return spec.method != "full_domain" or not (
-        spec.coherence
-        or any(model.monotonicity(by_person=False) is not Monotonicity.ALWAYS for model in class_models(spec))
+        spec.coherence or any(model.lasting(by_person=False) is not Monotonicity.ALWAYS for model in class_models(spec))
     )
 
 

@@ -14,7 +14,14 @@ from kanon_sql.evaluate import (
     with_codes,
     with_labels,
 )
-from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
+from kanon_sql.frequency import (
+    build_frequency_sets,
+    counted_attributes,
+    measured_models,
+    populations_of,
+    source_columns,
+    source_of,
+)
 from kanon_sql.models import metric_for, models_of
 from kanon_sql.objects import refuse_unread
 from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, staged_release
@@ -106,8 +113,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             refuse_other_release(workspace, spec)
         columns = source_columns(workspace, spec, "")
         models = models_of(spec)
-        named = [*(model.attribute for model in models if model.attribute is not None), *spec.inspected_columns]
-        attributes = list(dict.fromkeys(named))
+        attributes = counted_attributes(spec, models)
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
         for name in (*attributes, *([spec.unit] if spec.unit is not None else [])):

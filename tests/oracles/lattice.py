@@ -55,7 +55,8 @@ class Oracle:
     """A whole question: the table, the hierarchies, the requirements and the suppression limit.
 
     `limit` is a number of rows when it is an int, a share of the rows otherwise. `levels` holds the (lowest,
-    highest) level allowed for a quasi-identifier.
+    highest) level allowed for a quasi-identifier. `sensitive` are the attributes that an attacker may know the others
+    of: where a requirement says so, it holds of every part of a class whose rows have the same values of these.
     """
 
     rows: Sequence[Row]
@@ -66,6 +67,7 @@ class Oracle:
     unit: str | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     levels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    sensitive: Sequence[str] = ()
 
     # The lattice
 
@@ -111,6 +113,7 @@ class Oracle:
             if model == "k_anonymity":
                 return True
             always = model == "p_sensitive_k_anonymity" or parameters.get("variant") == "distinct"
+            always = always and not parameters.get("others_as_quasi_identifiers")
             return self.unit is None and (self.max_rows == 0 or always)
 
         return [requirement for requirement in self.requirements if is_monotone(requirement)]
@@ -126,11 +129,24 @@ class Oracle:
         attributes = [model_of(requirement)[1].get("attribute") for requirement in self.requirements]
         return [None if a is None else frequencies(self.rows, a, self.unit) for a in attributes]
 
+    def judged(self, requirement: Requirement, members: Sequence[Row], original: Any) -> tuple[float, bool]:
+        """(measure, whether it is enough) of a class: of its worst part, if other sensitive attributes are known."""
+        parameters = model_of(requirement)[1]
+        if not parameters.get("others_as_quasi_identifiers"):
+            return judge(requirement, members, original, self.unit)
+        known = [name for name in self.sensitive if name != parameters["attribute"]]
+        parts: dict[tuple[Any, ...], list[Row]] = {}
+        for row in members:
+            parts.setdefault(tuple(row[name] for name in known), []).append(row)
+        found = [judge(requirement, part, original, self.unit) for part in parts.values()]
+        measure = worst(requirement, [measure for measure, _ in found])
+        return math.inf if measure is None else measure, all(enough for _, enough in found)
+
     def evaluate(self, node: Node) -> NodeResult:
         found = classes(self.rows, self.hierarchies, node, self.nulls)
         verdicts = {
             vector: [
-                judge(requirement, [self.rows[i] for i in members], original, self.unit)
+                self.judged(requirement, [self.rows[i] for i in members], original)
                 for requirement, original in zip(self.requirements, self.original, strict=True)
             ]
             for vector, members in found.items()

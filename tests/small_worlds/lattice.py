@@ -184,7 +184,9 @@ def answers(lattice: Lattice) -> Answers:
     for item in asked.requirements:
         if item not in sets:
             found = judged(item, asked.columns, rows, original, population, asked, tables)
-            kept &= found.ok[found.classes.of_row]
+            classes = rows.classes(asked.columns)  # of which other attributes that are known make parts
+            broken = np.bincount(classes.of_row[~found.ok[found.classes.of_row]], minlength=classes.count) > 0
+            kept &= ~broken[classes.of_row]
             tight[found.classes.world[found.tight]] = True
     # A class over fewer columns counts the rows that are left, the largest set first.
     for item in sorted(sets, key=lambda item: -len(item.parameters["quasi_identifiers"])):

@@ -232,6 +232,12 @@ def _varied(rng: Random, item: Requirement, columns: Sequence[str]) -> Requireme
     return item
 
 
+def _others_known(item: Requirement) -> Requirement:
+    if item.model not in ("l_diversity", "t_closeness") or "quasi_identifiers" in item.parameters:
+        return item
+    return _replaced(item, others_as_quasi_identifiers=True)
+
+
 def _compared(rng: Random, required: Sequence[Requirement]) -> list[Requirement]:
     """All requirements against the release instead of the original, now and then: a spec has one reference."""
     if rng.random() < 0.8:
@@ -255,7 +261,9 @@ def _searched(style: str, rng: Random, tables: Tables) -> Asked:
     columns = _few_nodes(rng, tables)
     required = _requirements(rng, tables, unit)
     limit = rng.choice((0, 0, 1, 3, 0.1, 0.2, 0.5, 0.9, 1.0))
-    if unit is None and rng.random() < 0.15:
+    if rng.random() < 0.25:
+        required = [_others_known(item) for item in required]
+    elif unit is None and rng.random() < 0.15:
         required = _with_sets(rng, required, columns)
     if rng.random() < 0.12:
         required.append(_presence(rng) if rng.random() < 0.5 else _replaced_k_map(rng))
@@ -276,6 +284,7 @@ def _searched(style: str, rng: Random, tables: Tables) -> Asked:
             "metric": rng.choice(METRICS),
         },
         "nulls": rng.choice(("value", "value", "suppress", "error")),
+        "warnings": {"kept_reveals_quasi_identifier": "warn"},
     }
     return Asked(style, spec, required, columns, unit, "people")
 

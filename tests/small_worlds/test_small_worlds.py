@@ -195,6 +195,7 @@ def assert_nodes_alike(asked: Asked, tables: Tables, world: int) -> None:
         nulls="suppress" if asked.nulls == "suppress" else "value",
         unit=asked.unit,
         weights={name: own["weight"] for name, own in settings.items() if "weight" in own},
+        sensitive=SENSITIVE,
     )
     nulls = any(bool(has_null(tables.people, name)[world]) for name in asked.columns)
     for place, node in enumerate(found.lattice.nodes):

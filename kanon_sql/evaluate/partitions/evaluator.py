@@ -64,6 +64,8 @@ def _why_not_cut(model: PrivacyModel) -> str | None:
         return "its intervals make classes that satisfy it in the source, so that they say little of what is estimated"
     if model.uses_label_width:
         return "wider labels earn less, so that a partition may satisfy it although a coarser one does not"
+    if model.others:
+        return "it counts the values of a class alone, and not by other sensitive attributes"
     if model.quasi_identifiers is not None:
         return "it counts the classes of all quasi-identifiers alone"
     if model.of_table or model.among_classes:

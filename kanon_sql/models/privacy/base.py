@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from kanon_sql.models.privacy.terms import TOLERANCE, Background, Monotonicity, SetWindows, ShareBound
@@ -42,7 +42,9 @@ class PrivacyModel(ABC):
         quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
         on_coarser_classes: these classes are unions of those that are judged and may be suppressed, and count what is
             kept of them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
-        others: among them are the other sensitive attributes.
+        others: among them are the other sensitive attributes. A search makes its classes without these, and judges each
+            by its worst part, see :attr:`splits_classes`; so the condition of a model that takes them compares each of
+            its measures with a threshold, and asks for all of that.
         is_bounded: the values of the source alone may tell that it is out of reach.
         judges_size: its condition looks at nothing but how many rows (or persons) a class has.
         measures_presence: its measure is about who of a population is in the table, so each must be behind one class.
@@ -250,9 +252,32 @@ class PrivacyModel(ABC):
         """The model once the height of its hierarchy is known; itself where there is none."""
         return self
 
+    @property
+    def splits_classes(self) -> bool:
+        """Whether it judges the parts of each class that the other sensitive attributes, which are known, divide it in.
+
+        So it is in a search, where classes are made, and suppressed, by the quasi-identifiers alone.
+        """
+        return self.others and self.quasi_identifiers is None
+
+    def of_whole_classes(self) -> PrivacyModel:
+        """The model over all quasi-identifiers: others known then :attr:`splits_classes`."""
+        return self if self.quasi_identifiers is None else replace(self, quasi_identifiers=None)
+
     @abstractmethod
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """When pruning by this model is sound, for rows or for persons."""
+
+    def lasting(self, by_person: bool) -> Monotonicity:
+        """:meth:`monotonicity`, the other sensitive attributes considered, if they are known.
+
+        Where classes merge, so do the parts that agree in these, and no others: what holds of every part of both holds
+        of every part of the union. But a suppressed class may bring a part that the kept one does not have, and that
+        violates, however monotone the model is: the class {cold, flu}, all of them poor, satisfies distinct l = 2, and
+        merged with {flu}, who is rich, it does not.
+        """
+        found = self.monotonicity(by_person)
+        return Monotonicity.WITHOUT_SUPPRESSION if self.others and found is Monotonicity.ALWAYS else found
 
     def out_of_reach(self, whole: Whole) -> str | None:
         """Why no class of any generalization can satisfy, in words; None where one may, or nothing is known.
