@@ -250,7 +250,7 @@ def roles_from_options(
         "k": k,
         "l": by_column("--l", l) or None,
         "t": by_column("--t", t) or None,
-        "unit": _unit(run),
+        "unit": key_from(run, "unit"),
         **{key: [unquoted(name) for name in run.own[key]] for key in DRAFT_KEYS if key != "unit" and key in run.own},
         "csv": csv_options(run) or None,
     }
@@ -272,9 +272,10 @@ def refuse_no_task(roles: Mapping[str, Any]) -> None:
         raise SpecError("no requirement was given; add --k 5, --l diagnosis:3 or --t diagnosis:0.3")
 
 
-def _unit(run: Session) -> str | None:
-    text = run.one("unit")
-    return None if text is None else unquoted(text)
+def key_from(run: Session, key: str) -> str | list[str] | None:
+    """The column, or the columns, that ``--set KEY=COLUMN`` names; None where it is not set."""
+    names = [unquoted(name) for name in run.own.get(key, ())]
+    return names if len(names) > 1 else next(iter(names), None)
 
 
 def _names_a_spec(given: str) -> bool:

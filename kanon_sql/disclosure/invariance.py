@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
+from kanon_sql.frequency import read_table, reads_otherwise
 from kanon_sql.hierarchies import (
     exact_texts,
     exact_value,
@@ -18,7 +19,7 @@ from kanon_sql.hierarchies import (
     shown_keys,
 )
 from kanon_sql.models import figure
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Spec, key_of, parse_table_name
 from kanon_sql.sql import Relation
 
 __all__ = ["Invariance", "Republication", "measure_invariance"]
@@ -30,8 +31,8 @@ class Republication:
 
     Attributes:
         earlier: the earlier version: a generalized, internal table with the person of every row.
-        person: the column that identifies a person in both tables. It is NULL in counterfeit rows, which belong to
-            no person.
+        person: the column that identifies a person in both tables, or a list of those that do together. It is NULL in
+            counterfeit rows, which belong to no person.
         m: how many different sensitive values a class must have.
 
     Examples:
@@ -49,8 +50,13 @@ class Republication:
     """
 
     earlier: str
-    person: str
+    person: str | Sequence[str]
     m: int
+
+    @property
+    def key(self) -> str:
+        """The person as one column: its name."""
+        return key_of(self.person)
 
 
 @dataclass(frozen=True)
@@ -148,10 +154,14 @@ def measure_invariance(
         raise SpecError("m: expected a whole number of at least 1")
     if not spec.sensitive:
         raise SpecError("sensitive: missing; m-invariance is about a sensitive attribute")
-    before = Relation(parse_table_name(asked.earlier))
-    found = {column.name: column for column in workspace.engine.columns(workspace.dialect.relation(before.parts))}
+    before, key = Relation(parse_table_name(asked.earlier)), asked.key
+    found: Mapping[str, Column] = workspace.columns(before)
+    if reads_otherwise(spec, [key]):
+        before, found = read_table(workspace, spec, before, found, asked.earlier, key)
+        if key not in columns:
+            table, columns = read_table(workspace, spec, table, columns, "the table", key)
     tables = [(before, found, asked.earlier), (table, columns, "the table")]
-    named = [*spec.quasi_identifiers, *spec.sensitive, asked.person]
+    named = [*spec.quasi_identifiers, *spec.sensitive, key]
     for relation, present, shown in tables:
         for name in named:
             if name not in present:
@@ -160,11 +170,11 @@ def measure_invariance(
                     "the quasi-identifiers, the sensitive attributes and the person"
                 )
         own = {name: present[name] for name in named}
-        refuse_several_texts(present, [*spec.sensitive, asked.person], "m-invariance")
+        refuse_several_texts(present, [*spec.sensitive, key], "m-invariance")
         refuse_mixed_forms(workspace, relation, own)
         refuse_blank_ends(workspace, relation, exact_texts(list(own.values()), "checked"), shown)
         refuse_split_labels(workspace, spec.computed, present, relation, shown)
-    for name in (*spec.sensitive, asked.person):
+    for name in (*spec.sensitive, key):
         if found[name].kind != columns[name].kind:
             raise SpecError(
                 f"{name!r} is {found[name].type} in {asked.earlier} and {columns[name].type} now; cast one of them"
@@ -183,7 +193,7 @@ def _measured(
         "disclosure/invariance",
         tables=[relation for relation, _, _ in tables],
         keys=[shown_keys([columns[name] for name in spec.quasi_identifiers], "checked") for _, columns, _ in tables],
-        persons=[exact_value(columns[asked.person], "checked") for _, columns, _ in tables],
+        persons=[exact_value(columns[asked.key], "checked") for _, columns, _ in tables],
         values=[exact_value(columns[attribute], "checked") for _, columns, _ in tables],
         m=asked.m,
     )
@@ -191,7 +201,7 @@ def _measured(
     repeated, violating_classes, violating_rows, *smallest, repeating, changed, common, before, now = counted
     if repeated:
         raise SpecError(
-            f"{repeated} persons ({asked.person}) have several rows in one version; m-invariance is about one row each"
+            f"{repeated} persons ({asked.key}) have several rows in one version; m-invariance is about one row each"
         )
     refuse_incomplete("disclosure/invariance", common, of_both, "persons of both versions")
     refuse_incomplete("disclosure/invariance", judged, there)

@@ -115,7 +115,9 @@ class Workspace:
         return replace(self, compiler=self.compiler.over(source))
 
     def quoted(self, relation: Relation) -> str:
-        """A scratch table's name, for filling a slot."""
+        """A scratch table's name, for filling a slot; of what is a query, its FROM form."""
+        if relation.query is not None:
+            return self.compiler.form(relation.query)
         return ".".join(self.compiler.quote(part) for part in relation.parts)
 
     def execute(self, name: str, /, **context: Any) -> None:
@@ -261,6 +263,8 @@ class Workspace:
 
     def columns(self, relation: Relation) -> dict[str, Column]:
         """The columns of a table, a scratch table included, by name."""
+        if relation.query is not None:
+            return self.described(self.compiler.form(relation.query))
         form = self.dialect.relation(relation.parts)
         return self.described(self._inline.form(self.compiler, form))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.models import models_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, parts_of_key
 
 __all__ = ["ROLES", "SHORT", "ColumnRole", "RoleChange", "change_role", "differing_roles", "listed_roles", "roles_in"]
 
@@ -77,9 +77,9 @@ def roles_in(spec: Spec) -> dict[str, str]:
     """The columns that a spec has a role for, and which: those that others may know first."""
     found = dict.fromkeys(spec.quasi_identifiers, "quasi_identifier")
     found |= dict.fromkeys(spec.sensitive, "sensitive") | dict.fromkeys(spec.keep, "keep")
-    if spec.unit is not None:
-        found[spec.unit] = "unit"
-    return found | {name: "identifier" for name in spec.identifiers if name != spec.unit}
+    unit = parts_of_key(spec.unit)
+    found |= {name: "unit" for name in unit if name not in found}
+    return found | {name: "identifier" for name in spec.identifiers if name not in unit}
 
 
 def listed_roles(spec: Spec, started: Spec, columns: Sequence[tuple[str, str]] | None) -> list[ColumnRole]:

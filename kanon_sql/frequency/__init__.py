@@ -17,6 +17,7 @@ from kanon_sql.frequency.population import notes_on_models, populations_of
 from kanon_sql.frequency.population_classes import PopulationClasses, match_populations
 from kanon_sql.frequency.prepared import Prepared, Remembered, SetCache, prepared
 from kanon_sql.frequency.raw import Counting
+from kanon_sql.frequency.reading import read_table, reads_otherwise
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, counted_attributes, holds_all
 from kanon_sql.frequency.source import (
     OpenTable,
@@ -65,6 +66,8 @@ __all__ = [
     "plain_source_of",
     "populations_of",
     "prepared",
+    "read_table",
+    "reads_otherwise",
     "refuse_lost",
     "refuse_lost_rows",
     "refuse_outside",

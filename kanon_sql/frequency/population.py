@@ -9,6 +9,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency.meanings import text_of
 from kanon_sql.frequency.points import pair_of, refuse_outside
+from kanon_sql.frequency.reading import read_table, reads_otherwise
 from kanon_sql.frequency.sets import PopulationVectors
 from kanon_sql.hierarchies import (
     cell_of,
@@ -31,13 +32,13 @@ class Population:
     """A population's columns, as expressions over ``kanon_source``.
 
     Attributes:
-        name: of its table.
+        table: it, as it is read.
         columns: its quasi-identifiers by name; a point has the cells that the source's point has.
         values: its quasi-identifiers as a raw frequency table has them, by their names there.
         person: who a row is, as text; None where each row is a person.
     """
 
-    name: tuple[str, ...]
+    table: Relation
     columns: Mapping[str, Column]
     values: Mapping[str, Sql]
     person: Sql | None
@@ -57,7 +58,7 @@ class Population:
     def _table(self, workspace: Workspace, template: str, what: str, **context: Sql | None) -> Relation:
         target = workspace.table(what)
         named: dict[str, object] = {"names": list(self.values), "values": list(self.values.values())}
-        workspace.execute(template, target=target, source=Relation(self.name), **named, **context)
+        workspace.execute(template, target=target, source=self.table, **named, **context)
         return target
 
 
@@ -77,7 +78,10 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
     assert model.population is not None
     name = model.population
     shown, table = format_table_name(name), Relation(name)
-    own = workspace.columns(table)
+    own: Mapping[str, Column] = workspace.columns(table)
+    keys = (model.population_person,)
+    if reads_otherwise(spec, keys):
+        table, own = read_table(workspace, spec, table, own, shown, *keys)
     problems: list[Problem] = []
     pairs = {item: pair_of(point, own, shown, problems) for item, point in spec.points.items()}
     for column in spec.quasi_identifiers:
@@ -127,7 +131,7 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
     }
     known = {column: columns[column] if column in cells else used[column] for column in spec.quasi_identifiers}
     return Population(
-        name, known, values, None if unit is None else text_of(own[unit], exact_value(own[unit], "kanon_source"))
+        table, known, values, None if unit is None else text_of(own[unit], exact_value(own[unit], "kanon_source"))
     )
 
 

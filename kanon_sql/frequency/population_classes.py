@@ -94,7 +94,7 @@ def match_populations(
         found_there = population_of(workspace, spec, model, originals)
         own = own or found_there.columns
         raws[frame] = vectors[frame] = found_there.vectors(workspace, f"population{index}")
-        refuse_outside(workspace, spec, vectors[frame], format_table_name(found_there.name))
+        refuse_outside(workspace, spec, vectors[frame], format_table_name(names[frame]))
         own_keys = [Sql(f"kanon_source.{key}") for key in keys]
         if workspace.dialect.reads_columns:
             raws[frame] = found_there.rows(workspace, f"rows{index}")
@@ -105,7 +105,7 @@ def match_populations(
                     refuse_moving(workspace, other, persons)
             people[frame] = People(persons, own_keys, Sql("row_count"), Sql("kanon_source.person"))
         elif workspace.dialect.reads_columns:
-            people[frame] = People(Relation(found_there.name), list(found_there.values.values()), Sql("1"))
+            people[frame] = People(found_there.table, list(found_there.values.values()), Sql("1"))
         else:
             people[frame] = People(vectors[frame], own_keys, Sql("row_count"))
     known, *others = raws.values()

@@ -20,7 +20,7 @@ from kanon_sql.frequency.source import explained_if_missing, source_columns, sou
 from kanon_sql.frequency.value_facts import measured_models
 from kanon_sql.hierarchies import UNLIMITED, chosen_for, limited
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, written_key
 
 __all__ = [
     "Prepared",
@@ -168,7 +168,8 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
     several = any(item.parents == "several" for item in spec.quasi_identifiers.values())
     least = chosen_for(spec) if several else None
-    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.inspected_columns, others, least
+    read = (spec.source, spec.base_dir, steps, written_key(spec.unit), spec.missing, spec.nulls)
+    return *read, columns, spec.inspected_columns, others, least
 
 
 def _without_thresholds(model: PrivacyModel) -> object:

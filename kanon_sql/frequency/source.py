@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, Obstacle, Problem, SpecError, obstacles_in
 from kanon_sql.frequency.points import pointed
+from kanon_sql.frequency.reading import as_read, read_table, reads_otherwise
 from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import (
     exact_texts,
@@ -119,13 +120,17 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
     relation = source_of(engine, spec) if is_source else engine.relation(table=parts, query=None, file=None)
     named = parts or source
     with explained_if_missing(engine, named):
-        columns = {column.name: column for column in engine.columns(relation)}
+        columns: Mapping[str, Column] = {column.name: column for column in engine.columns(relation)}
     _refuse_counted_twice(spec, columns)
     shown = "the source" if named is None else ".".join(named)
+    read = Relation(named or ())
+    if not is_source and reads_otherwise(spec):
+        with open_workspace(engine, relation, inline=True) as workspace:
+            read, columns = read_table(workspace, spec, read, columns, shown)
     if isinstance(spec, Spec) and spec.computed and not is_source:
         with open_workspace(engine, relation, inline=True) as workspace:
             refuse_split_labels(workspace, spec.computed, columns, Relation(named or ()), shown)
-    return OpenTable(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
+    return OpenTable(shown, source_relation() if is_source else read, columns, is_source)
 
 
 def unknown_columns(shown: str, columns: Iterable[str], names: Iterable[str], why: str) -> list[Problem]:
@@ -237,7 +242,7 @@ def source_of(engine: Engine, spec: Origin) -> str:
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source as it is.
+    """The FROM form of the spec's source, before points and steps: as it is, but for missing codes and keys.
 
     Raises:
         SpecError: the spec names none.
@@ -257,7 +262,13 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
     )
     if spec.source.count_versions:
         engine.count_versions(relation)
-    return relation
+    if not reads_otherwise(spec):
+        return relation
+    with explained_if_missing(engine, spec.source.table):
+        columns = {column.name: column for column in engine.columns(relation)}
+    with open_workspace(engine, relation, inline=True) as workspace:
+        read = as_read(workspace, spec, source_relation(), columns)
+        return workspace.quoted(read)
 
 
 def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:

@@ -39,6 +39,7 @@ from kanon_sql.spec.display import (
 )
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
+from kanon_sql.spec.keys import ColumnKey, CompositeKey, composite_keys, key_of, parts_of_key, written_key
 from kanon_sql.spec.load import label_text, read_yaml
 from kanon_sql.spec.m_invariance import (
     CLASS_COLUMN,
@@ -46,6 +47,7 @@ from kanon_sql.spec.m_invariance import (
     SIGNATURE_COLUMN,
     MInvarianceRequirement,
 )
+from kanon_sql.spec.missing import missing_codes
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.positions import Lbqid, Point
@@ -97,7 +99,9 @@ __all__ = [
     "CloakSpec",
     "CloakWarnings",
     "Coherence",
+    "ColumnKey",
     "ColumnStep",
+    "CompositeKey",
     "ComputedColumn",
     "Count",
     "CsvFormat",
@@ -152,6 +156,7 @@ __all__ = [
     "checks",
     "classify_faults",
     "columns_by_name",
+    "composite_keys",
     "computed_faults",
     "computed_keys",
     "derived_key",
@@ -161,13 +166,16 @@ __all__ = [
     "format_table_name",
     "in_json",
     "is_csv",
+    "key_of",
     "label_text",
     "level_faults",
+    "missing_codes",
     "names_release_year",
     "new_secret",
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",
+    "parts_of_key",
     "plain",
     "population",
     "prices",
@@ -183,6 +191,7 @@ __all__ = [
     "secret_in",
     "sha256",
     "why_not_parted",
+    "written_key",
 ]
 
 _HOME = {

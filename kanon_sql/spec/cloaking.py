@@ -13,6 +13,7 @@ from kanon_sql.spec.checks import Fault, Part, chosen, integer, items, text
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnName, TableName
 from kanon_sql.spec.json_schema import tidied, titled
+from kanon_sql.spec.keys import ColumnKey, parts_of_key, written_key
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
@@ -129,7 +130,7 @@ class CloakSpec(SpecDocument):
     )
     source: Source = Field(description="The table or view of positions, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
-    unit: ColumnName = Field(description="The column that identifies a person.")
+    unit: ColumnKey = Field(description="The column that identifies a person, or several, such as [site, pid].")
     position: Position = Field(description="The columns of the position, and their quad-tree.")
     time: Slices | None = Field(default=None, description="The column of time, and its slices.")
     coarsen: Annotated[Literal["space", "time"], chosen("coarsen")] = Field(
@@ -153,7 +154,7 @@ class CloakSpec(SpecDocument):
         """One role per column, keys that fit, and what needs a time."""
         if value is None:
             return
-        seen = {value.unit.casefold()}
+        seen = {name.casefold() for name in (value.unit, *parts_of_key(value.unit))}
         for loc, name in value._roles():
             if name.casefold() in seen:
                 yield Fault(loc, "the column already has another role; give each column one role")
@@ -232,7 +233,7 @@ class CloakSpec(SpecDocument):
             "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
-            "unit": self.unit,
+            "unit": written_key(self.unit),
             "position": self.position.to_dict(),
             "time": None if self.time is None else self.time.to_dict(),
             **({} if self.time is None else {"coarsen": self.coarsen}),

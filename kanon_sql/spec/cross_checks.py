@@ -15,6 +15,7 @@ from kanon_sql.spec.increments import state_faults
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.ledger import ledger_faults
 from kanon_sql.spec.m_invariance import m_invariance_faults
+from kanon_sql.spec.missing import missing_faults
 from kanon_sql.spec.names import folded
 from kanon_sql.spec.points import point_faults
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
@@ -83,6 +84,7 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         yield from recoding_faults(value)
         yield from differential_privacy_faults(value)
         yield from m_invariance_faults(value)
+        yield from missing_faults(value)
         yield from point_faults(value)
         yield from computed_faults(value)
         yield from release_file_faults(value)

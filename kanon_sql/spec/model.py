@@ -17,14 +17,16 @@ from kanon_sql.spec.differential_privacy import (
     differential_privacy_in,
 )
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
-from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
+from kanon_sql.spec.fields import ColumnNames, TableName
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
+from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.load import read_mapping
 from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_in
+from kanon_sql.spec.missing import MissingCodes, missing_codes, written_codes
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.positions import Point
 from kanon_sql.spec.recoding import RecodingOptions
@@ -52,7 +54,8 @@ class Spec(SpecDocument):
         release: the table or view to publish; None where nothing is published, or a file.
         release_file: the file to publish, which ``release: {file: ...}`` says; None for none.
         release_view: that the release is a view, which ``release: {view: ...}`` says; None where it is none.
-        unit: the column that identifies the protected person; None to protect rows.
+        unit: the column that identifies the protected person, or the columns that do together, whose parts may be
+            quasi-identifiers; None to protect rows.
         identifiers: columns that are never released.
         quasi_identifiers: column -> hierarchy, in the order of a node's levels.
         sensitive: columns that the privacy requirements protect; released as they are.
@@ -63,6 +66,8 @@ class Spec(SpecDocument):
         recoding: whether a column has one level for all rows, or levels that differ by class.
         steps: what is done to rows and columns before classes are made; None for nothing.
         utility: the column that a classifier is to tell from the release; None for none.
+        missing: missing codes, which are read as NULL: a list for all quasi-identifiers and sensitive attributes, or
+            lists by column. A text equals texts only, and a number numbers only.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
         state: the schema that keeps what later refreshes need; None where the release does not grow.
@@ -110,8 +115,9 @@ class Spec(SpecDocument):
     release: TableName | None = Field(default=None, description="The table to publish, {file: ...} or {view: ...}.")
     release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
     release_view: GuardedView | None = Field(default=None, description="The view to publish.")
-    unit: ColumnName | None = Field(
-        default=None, description="The column that identifies a person, to protect persons instead of rows."
+    unit: ColumnKey | None = Field(
+        default=None,
+        description="The column that identifies a person, or several, such as [site, pid]: protect persons, not rows.",
     )
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], hierarchies_by_column] = Field(
@@ -135,6 +141,9 @@ class Spec(SpecDocument):
     )
     utility: Utility | None = Field(
         default=None, description="Measure how well a classifier predicts a column from the release."
+    )
+    missing: MissingCodes = Field(
+        default=None, description="Codes that mean NULL, such as ['?', 999], or {column: [codes]}."
     )
     nulls: Annotated[Literal["value", "suppress", "error"], chosen("treatment of NULL")] = Field(
         default="value", description="How to treat NULL in a quasi-identifier."
@@ -327,7 +336,7 @@ class Spec(SpecDocument):
             "kind": self.kind,
             "source": self.source.to_dict(),
             "release": self.publishes,
-            "unit": self.unit,
+            "unit": written_key(self.unit),
             "identifiers": list(self.identifiers),
             "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
             "sensitive": list(self.sensitive),
@@ -338,6 +347,7 @@ class Spec(SpecDocument):
             "recoding": self.recoding.to_dict(),
             "steps": None if self.steps is None else self.steps.to_dict(),
             "utility": None if self.utility is None else self.utility.model_dump(),
+            "missing": written_codes(self),
             "nulls": self.nulls,
             "ledger": None
             if self.ledger is None
@@ -392,7 +402,7 @@ class Spec(SpecDocument):
         found = {**self.to_dict(), RELEASE_YEAR: self._year}
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
-        for name in ("steps", "utility", "state", "increments", RELEASE_YEAR):
+        for name in ("steps", "utility", "missing", "state", "increments", RELEASE_YEAR):
             if found[name] is None:
                 del found[name]
         if not self.warnings.given():
@@ -406,6 +416,8 @@ class Spec(SpecDocument):
         found[RELEASE_YEAR] = self._year
         found["quasi_identifiers"] = {name: column.redacted() for name, column in self.quasi_identifiers.items()}
         found["privacy"] = [requirement.redacted() for requirement in self.privacy]
+        if self.missing is not None:
+            found["missing"] = {"codes": sum(map(len, missing_codes(self).values()))}
         return found
 
     @classmethod

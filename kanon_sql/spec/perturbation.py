@@ -13,8 +13,9 @@ from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.checks import Fault, Part, did_you_mean, integer, share
 from kanon_sql.spec.document import SpecDocument, first_version, only_kind, redacted_source
-from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
+from kanon_sql.spec.fields import ColumnNames, TableName
 from kanon_sql.spec.json_schema import tidied, titled
+from kanon_sql.spec.keys import ColumnKey, parts_of_key, written_key
 from kanon_sql.spec.masking import Masking, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -95,7 +96,9 @@ class PerturbSpec(SpecDocument):
     )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
     release: TableName | None = Field(default=None, description="The table to publish.")
-    key: ColumnName = Field(description="The key: a column with a different value in every row; it is not released.")
+    key: ColumnKey = Field(
+        description="The key: a column that differs in every row, or several, such as [site, pid]; not released."
+    )
     key_variable: KeyVariable = None
     perturb: Annotated[dict[str, Masking], parse_maskings] = Field(
         description="The columns to perturb, each with its method.", min_length=1
@@ -111,7 +114,7 @@ class PerturbSpec(SpecDocument):
         """One role per column, known columns released, a release of its own."""
         if value is None:
             return
-        if value.key in (*value.perturb, *value.keep):
+        if {value.key, *parts_of_key(value.key)} & {*value.perturb, *value.keep}:
             yield Fault(("key",), "the key identifies rows and is never released; remove it here", True)
         for position, name in enumerate(value.keep):
             if name in value.perturb:
@@ -154,7 +157,7 @@ class PerturbSpec(SpecDocument):
             "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
-            "key": self.key,
+            "key": written_key(self.key),
             "key_variable": self.key_variable,
             "perturb": {name: item.to_dict() for name, item in self.perturb.items()},
             "keep": list(self.keep),

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from kanon_sql.spec.checks import the_number
-from kanon_sql.spec.fields import ColumnName, TableName
+from kanon_sql.spec.fields import TableName
+from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.requirement import Requirement
 
@@ -39,10 +40,10 @@ ABOUT_POPULATION = "The population table, with the quasi-identifiers of all pers
 class OfPopulation(Requirement):
     """A requirement that compares with a population."""
 
-    person: ColumnName | None = Field(
+    person: ColumnKey | None = Field(
         default=None,
-        description="The population's column that identifies a person; by default the unit, if the table has that "
-        "column, otherwise each row is a person.",
+        description="The population's column that identifies a person, or several; by default the unit, if the table "
+        "has it, otherwise each row is a person.",
     )
 
     @property
@@ -53,6 +54,8 @@ class OfPopulation(Requirement):
     def to_dict(self) -> dict[str, Any]:
         """``{name: {parameters}}``, the population by its name."""
         given = self.model_dump(exclude_none=True)
+        if self.person is not None:
+            given["person"] = written_key(self.person)
         if "population" in given:
             given["population"] = format_table_name(given["population"])
         return {self.name: given}

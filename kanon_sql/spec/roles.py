@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -40,7 +40,11 @@ def role_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
             else:
                 yield fault._replace(message=f"column {shown} is also under {other}; give each column one role")
     unit = given.get("unit")
-    if isinstance(unit, str):
+    if isinstance(unit, list | tuple) and len(unit) == 1:
+        unit = unit[0]
+    if isinstance(unit, list | tuple):
+        yield from _part_faults([name for name in unit if isinstance(name, str)], seen)
+    elif isinstance(unit, str):
         role, name = seen.get(unit.casefold(), ("", ""))
         if role in ("quasi_identifiers", "sensitive", "keep"):
             yield Fault(
@@ -48,6 +52,21 @@ def role_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
                 f"column {quote(name)} is the unit and also under {role}, so it would be released; list a unit under "
                 "identifiers only",
             )
+
+
+def _part_faults(unit: Sequence[str], seen: Mapping[str, tuple[str, str]]) -> Iterator[Fault]:
+    """A part of a key may be a quasi-identifier, such as a site; never all parts, and none is released as it is."""
+    roles = {name: seen.get(name.casefold(), ("", ""))[0] for name in unit}
+    for position, (name, role) in enumerate(roles.items()):
+        if role in ("sensitive", "keep"):
+            why = (
+                f"column {quote(name)} is a part of the unit and also under {role}, so it would be released as it is; "
+                "make it a quasi-identifier, or leave it out of one"
+            )
+            yield Fault(("unit", position), why)
+    if roles and all(role == "quasi_identifiers" for role in roles.values()):
+        why = "every part of the unit is a quasi-identifier; leave one that no one else knows under identifiers"
+        yield Fault(("unit",), why)
 
 
 def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:

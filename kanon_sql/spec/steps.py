@@ -28,7 +28,7 @@ from kanon_sql.spec.checks import (
     text,
     the_number,
 )
-from kanon_sql.spec.fields import ColumnName
+from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.positions import MOST_DIGITS
 from kanon_sql.spec.secret import KeyVariable, derived_key, secret_in
 
@@ -77,7 +77,9 @@ class SampleStep(Part):
     fraction: Annotated[float, the_number("a fraction above 0 and below 1", above=0, below=1)] = Field(
         description="The probability that a row or a person is drawn."
     )
-    by: ColumnName | None = Field(default=None, description="The column whose values are drawn; the unit by default.")
+    by: ColumnKey | None = Field(
+        default=None, description="The column whose values are drawn, or several together; the unit by default."
+    )
     key_variable: KeyVariable = None
 
 
@@ -157,7 +159,7 @@ class ReleaseSteps(Part):
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as these steps."""
         return {
-            "sample": None if self.sample is None else self.sample.model_dump(),
+            "sample": None if self.sample is None else {**self.sample.model_dump(), "by": written_key(self.sample.by)},
             "columns": {name: item.to_dict() for name, item in self.columns.items()},
         }
 

@@ -14,6 +14,7 @@ from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
 from kanon_sql.spec.json_schema import tidied, titled
+from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -42,7 +43,8 @@ class TableSpec(SpecDocument):
         kind: ``table``, which is a table of counts or sums.
         source: the table, view, query or file that is tabulated.
         release: the table to publish; None where nothing is published.
-        unit: the column that identifies the contributor (a person, a business); None where every row is one.
+        unit: the column that identifies the contributor (a person, a business), or the columns that do together; None
+            where every row is one.
         measure: the column of whole numbers to add up; None for a table of counts.
         weight: the column of whole numbers that says for how many of the population a row of a sample stands, for a
             table of estimates; None for any other.
@@ -79,7 +81,9 @@ class TableSpec(SpecDocument):
     release: Annotated[tuple[str, ...] | None, Check(_release, TABLE_NAME)] = Field(
         default=None, description="The table to publish."
     )
-    unit: ColumnName | None = Field(default=None, description="The column that identifies a contributor.")
+    unit: ColumnKey | None = Field(
+        default=None, description="The column that identifies a contributor, or several, such as [site, pid]."
+    )
     measure: ColumnName | None = Field(
         default=None, description="The column of whole numbers to add up, for a table of sums."
     )
@@ -191,7 +195,7 @@ class TableSpec(SpecDocument):
             "kind": self.kind,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
-            "unit": self.unit,
+            "unit": written_key(self.unit),
             "measure": self.measure,
             "weight": self.weight,
             "count": self.count,

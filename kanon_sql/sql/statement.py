@@ -133,6 +133,11 @@ class Compiler:
         """A compiler of the same kind, whose statements read another source: its FROM form."""
         return Compiler(self.dialect, source, temporary=self._temporary, run=self._run, counted=self._counted)
 
+    def form(self, query: str) -> str:
+        """The FROM form of a query of ours."""
+        found = self._fill("query", _compiled("query", query, self.dialect, self._temporary), {})
+        return f"(\n{found.sql}\n)"
+
     def statement(self, name: str, fills: Mapping[str, str] | None = None, /, **context: Any) -> Statement:
         """Compile a template, and fill its slots. Raises TemplateError when it is unsafe or not portable."""
         return self._fill(name, self._compile(name, context), fills or {})

@@ -60,10 +60,12 @@ class Relation(NamedTuple):
     Attributes:
         parts: catalog, schema and table, as many as are given; empty for a slot.
         slot: the name of a :func:`slot` that stands for the user's own SQL.
+        query: a SELECT of ours that is read in its place.
     """
 
     parts: tuple[str, ...] = ()
     slot: str | None = None
+    query: Sql | None = None
 
 
 def identifier(name: str) -> Sql:
@@ -93,6 +95,8 @@ def relation(target: Relation) -> Sql:
     """The FROM form of a relation."""
     if target.slot is not None:
         return slot(target.slot)
+    if target.query is not None:
+        return Sql(f"({target.query})")
     return Sql(".".join(identifier(part) for part in target.parts))
 
 

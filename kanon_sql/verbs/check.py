@@ -36,7 +36,7 @@ from kanon_sql.frequency import (
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import CsvFormat, Spec, did_you_mean, parse_table_name
+from kanon_sql.spec import CsvFormat, Spec, did_you_mean, parse_table_name, parts_of_key
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.check_sources import (
     attribute_facts,
@@ -135,7 +135,7 @@ def check(
                     workspace, spec, opened.relation, outcome.subject.columns, republication
                 )
             more = outcome.details(workspace, spec) if details else None
-            person = None if republication is None else republication.person
+            person = None if republication is None else republication.key
             exposed = identifiers_in(spec, outcome.subject.columns, person)
             warned = warnings_of_table(
                 workspace,
@@ -150,7 +150,7 @@ def check(
             )
         notes = [*engine.read_notes, *outcome.notes, *_notes(spec, count_rows, revealed)]
         if republication is not None and any(item.no_common_persons for item in invariances):
-            why = f"values of {republication.person} in a different format count as different persons"
+            why = f"values of {republication.key} in a different format count as different persons"
             notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
@@ -276,7 +276,8 @@ def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
 def identifiers_in(spec: Spec, columns: Mapping[str, Column], person: str | None = None) -> list[str]:
     """The spec's identifiers and coordinates that a table has, but for the person that two versions are compared by."""
     present = {name.lower() for name in columns}
-    return [name for name in never_released(spec) if name.lower() in present and name != person]
+    kept = parts_of_key(person)
+    return [name for name in never_released(spec) if name.lower() in present and name not in kept]
 
 
 def never_released(spec: Spec) -> list[str]:

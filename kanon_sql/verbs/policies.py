@@ -15,7 +15,7 @@ from kanon_sql.registers import POLICY_DIALECTS
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Dialect, Sql, dialect_named, dollar_tag, literal, render, sql_list
 from kanon_sql.verbs.check import never_released, spellings
-from kanon_sql.verbs.preflight import obstacles
+from kanon_sql.verbs.preflight import obstacles, reading_obstacles
 from kanon_sql.verbs.render import assumed_columns
 
 __all__ = ["policies", "policy_obstacles"]
@@ -62,6 +62,7 @@ def policy_obstacles(spec: Spec) -> Iterator[Obstacle]:
     """
     if spec.source.table is None:
         yield Obstacle("source: policies are for a table or view by its name; name the table that it reads", SpecError)
+    yield from reading_obstacles(spec, "a policy")
     if spec.release is None:
         yield Obstacle(
             "release: policies need a release that is a table or a view in the same database; name one", SpecError

@@ -26,7 +26,7 @@ from kanon_sql.evaluate import (
 from kanon_sql.frequency import source_obstacles, width_obstacles
 from kanon_sql.models import model_obstacles, models_of
 from kanon_sql.recode import recoding_obstacles
-from kanon_sql.spec import Spec, secret_in
+from kanon_sql.spec import Spec, composite_keys, secret_in
 from kanon_sql.verbs.classify import utility_obstacles
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ __all__ = [
     "file_release_obstacles",
     "local_obstacles",
     "obstacles",
+    "reading_obstacles",
     "step_obstacles",
     "view_release_obstacles",
 ]
@@ -597,10 +598,30 @@ def step_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
             f"quasi_identifiers.{name}: {what} cannot compute the cells of a point; use kanon-sql anonymize, or "
             "compute the cells in a source query"
         )
+    yield from reading_obstacles(spec, what)
     if spec.steps is not None:
         yield Obstacle(
             f"steps: {what} would contain the key of the sample, or omit the steps; use kanon-sql anonymize, or apply "
             "the steps in a source query"
+        )
+
+
+def reading_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
+    """Missing codes and keys of several columns, where SQL is handed over that reads the tables as they stand.
+
+    Args:
+        spec: what was asked.
+        what: what is written, such as ``a script``.
+    """
+    if spec.missing is not None:
+        yield Obstacle(
+            f"missing: {what} reads tables as they stand, and would take codes for values; use kanon-sql anonymize, or "
+            "replace the codes by NULL in a source query"
+        )
+    for key in composite_keys(spec):
+        yield Obstacle(
+            f"unit: {what} reads one column, and the key is made of {' and '.join(key.parts)}; use kanon-sql "
+            "anonymize, or make one column of them in a source query"
         )
 
 

@@ -54,7 +54,7 @@ class Roles(TypedDict, total=False):
     sensitive: Sequence[str]
     identifiers: Sequence[str]
     keep: Sequence[str]
-    unit: str
+    unit: str | Sequence[str]
     k: int
     l: Mapping[str, int]  # noqa: E741 - the name that the literature gives it
     t: Mapping[str, float]
@@ -181,7 +181,7 @@ def spec_of_roles(
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
     keep: Sequence[str] = (),
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
     k: int | None = None,
     l: Mapping[str, int] | None = None,  # noqa: E741
     t: Mapping[str, float] | None = None,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from kanon_sql.cli.inputs import refuse_no_task, roles_from_options, run_if_several, spec_from_options
+from kanon_sql.cli.inputs import key_from, refuse_no_task, roles_from_options, run_if_several, spec_from_options
 from kanon_sql.cli.options import (
     CSV_TEXT_KEYS,
     ROLE_KEYS,
@@ -15,7 +15,6 @@ from kanon_sql.cli.options import (
     SpecOrTable,
     T,
     table_option,
-    unquoted,
 )
 from kanon_sql.cli.outputs import exit_with, print_result, write_result_report
 from kanon_sql.cli.program import verb
@@ -40,7 +39,7 @@ __all__ = ["check"]
     keys={
         "reveal": "N; show N violating classes, with their values",
         "earlier": "an earlier version of the table, for m-invariance; needs person and m",
-        "person": "the column that identifies the person, in both versions",
+        "person": "the column that identifies the person in both versions, or several",
         "m": "the m of m-invariance",
         **ROLE_KEYS,
         **CSV_TEXT_KEYS,
@@ -117,9 +116,9 @@ def _republication(run: Session) -> "Republication | None":
     """
     from kanon_sql.disclosure.invariance import Republication
 
-    earlier, person, m = run.one("earlier"), run.one("person"), run.one("m")
+    earlier, person, m = run.one("earlier"), key_from(run, "person"), run.one("m")
     if earlier is not None and person is not None and m is not None:
-        return Republication(earlier, unquoted(person), run.number("m", 1, 1))
+        return Republication(earlier, person, run.number("m", 1, 1))
     if (earlier, person, m) != (None, None, None):
         raise SpecError("--set earlier, person and m belong together; give all three")
     return None

@@ -84,7 +84,10 @@ def init(
     unit: Annotated[
         str | None,
         typer.Option(
-            "--unit", metavar="COLUMN", show_default=False, help="Person identifier, if a person can have several rows."
+            "--unit",
+            metavar="COLUMN,...",
+            show_default=False,
+            help="Person identifier, if a person can have several rows; several columns for a key of several.",
         ),
     ] = None,
     k: Annotated[

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kanon_sql.engines import Column
 from kanon_sql.hierarchies import kind_of
-from kanon_sql.spec import ComputedColumn, Count, Document, QuasiIdentifier, Spec, Text
+from kanon_sql.spec import ComputedColumn, Count, Document, QuasiIdentifier, Spec, Text, parts_of_key
 from kanon_sql.verbs.evidence.published import Published
 
 __all__ = ["Became", "Entry", "column_entries", "level_meaning"]
@@ -75,7 +75,7 @@ def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[s
     role = " and ".join(roles) or "not named in the spec"
     if not is_there:
         return role, "dropped", None, None, "not in the release"
-    if name in spec.identifiers or name == spec.unit:
+    if name in spec.identifiers or name in parts_of_key(spec.unit):
         return role, "released", None, None, "as in the source, although the spec does not release it"
     if not roles:
         where = "as it is" if in_source else "a column that the source does not have"
@@ -103,7 +103,7 @@ def _computed(column: ComputedColumn) -> str:
 def _roles(spec: Spec, name: str) -> Iterator[str]:
     listed = {"identifier": spec.identifiers, "sensitive attribute": spec.sensitive, "kept as it is": spec.keep}
     yield from (role for role, names in listed.items() if name in names)
-    if name == spec.unit:
+    if name in parts_of_key(spec.unit):
         yield "the protected person"
     if any(name in point.columns for point in spec.points.values()):
         yield "coordinate of a point"

@@ -6,6 +6,7 @@ Only counts come back: no value of the table is read, and none is in the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
@@ -63,7 +64,7 @@ def init(
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] = (),
     keep: Sequence[str] = (),
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
     k: int | None = None,
     l: Mapping[str, int] | None = None,  # noqa: E741 - the name that the literature gives it
     t: Mapping[str, float] | None = None,
@@ -91,7 +92,8 @@ def init(
         sensitive: the columns that no reader should learn of a person, all of them. None for suggestions.
         identifiers: columns that are never released, besides those suggested.
         keep: columns that are released as they are.
-        unit: the column that identifies persons. None to look for one, by names and in the data.
+        unit: the column that identifies persons, or a list of those that do together. None to look for one, by names
+            and in the data.
         k: rows, or persons, that look alike; 5, or what a preset asks for, where it is None.
         l: column -> l of distinct l-diversity. Such a column is sensitive, besides those suggested.
         t: column -> t of t-closeness, likewise.
@@ -138,12 +140,13 @@ def init(
             rows, profiles = profile_columns(workspace, columns)
             if source.file is not None and not rows:
                 raise SpecError(f"{shown}: the file has columns and no row; a spec is drafted from counts of its rows")
-            unknown = roles.unit is None and unit_by_name(profiles) is None
+            unknown = roles.unit is None and not roles.key and unit_by_name(profiles) is None
             panel = followed(workspace, profiles) if unknown else None
             suggestions = _suggested(workspace, profiles, panel, roles)
             if ask is not None:
+                key = roles.key
                 roles, k = ask(suggestions, k or (rules.k if rules is not None else K))
-                roles = resolved(roles, shown, names)
+                roles = replace(resolved(roles, shown, names), key=key)
                 _preset(preset, k, population)
                 suggestions = _suggested(workspace, profiles, panel, roles)
             if rules is not None:

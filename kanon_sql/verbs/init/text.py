@@ -148,7 +148,7 @@ def _kept_lines(draft: Draft) -> Iterator[str]:
 def _privacy_lines(draft: Draft) -> Iterator[str]:
     preset = draft.preset
     k = draft.k or (preset.k if preset is not None else K)
-    records = "persons" if draft.of("unit") else "rows"
+    records = "persons" if draft.of("unit") or draft.roles.key else "rows"
     yield "# All of these hold in the release, or there is no release."
     yield "privacy:"
     if preset is not None:
@@ -196,6 +196,11 @@ def _recoding_lines(draft: Draft) -> Iterator[str]:
 
 def _unit_lines(draft: Draft) -> Iterator[str]:
     units = draft.of("unit")
+    if draft.roles.key and not units:
+        yield "# Protect persons, not rows: these columns identify a person together."
+        yield f"unit: [{', '.join(map(as_yaml, draft.roles.key))}]"
+        yield ""
+        return
     if not units and draft.panel is not None:
         who, when = (as_yaml(profile.name) for profile in draft.panel)
         yield f"# {who} and {when} together are unique. If {who} identifies persons, protect persons:"

@@ -23,7 +23,9 @@ class Roles:
         sensitive: what no reader should learn, all of it; None for suggestions.
         identifiers: never released, besides those suggested.
         keep: released as they are.
-        unit: the column that identifies persons; None for a suggestion.
+        unit: the column that identifies persons, or the columns that do together; None for a suggestion.
+        key: several columns that identify persons together, once :func:`resolved`; identifiers, where no other role is
+            given to them.
         rows: rows are protected, whatever column could identify persons.
         l: column -> l of distinct l-diversity; such a column is sensitive.
         t: column -> t of t-closeness; such a column is sensitive.
@@ -33,7 +35,8 @@ class Roles:
     sensitive: Sequence[str] | None = None
     identifiers: Sequence[str] = ()
     keep: Sequence[str] = ()
-    unit: str | None = None
+    unit: str | Sequence[str] | None = None
+    key: Sequence[str] = ()
     rows: bool = False
     l: Mapping[str, int] = field(default_factory=dict)  # noqa: E741 - the name that the literature gives it
     t: Mapping[str, float] = field(default_factory=dict)
@@ -45,7 +48,7 @@ class Roles:
             "sensitive": list(dict.fromkeys([*(self.sensitive or ()), *self.l, *self.t])),
             "identifiers": self.identifiers,
             "keep": self.keep,
-            "unit": () if self.unit is None else (self.unit,),
+            "unit": () if self.unit is None else (self.unit,) if isinstance(self.unit, str) else self.unit,
         }
 
 
@@ -89,13 +92,18 @@ def resolved(roles: Roles, shown: str, columns: Sequence[str]) -> Roles:
     def parts(names: Sequence[str] | None) -> list[str] | None:
         return None if names is None else [name for text in names for name in columns_named(text, columns)]
 
+    unit = parts(() if roles.unit is None else [roles.unit] if isinstance(roles.unit, str) else roles.unit) or []
     taken = replace(
         roles,
+        unit=unit[0] if len(unit) == 1 else None,
         quasi_identifiers=parts(roles.quasi_identifiers),
         sensitive=parts(roles.sensitive),
         identifiers=parts(roles.identifiers) or (),
         keep=parts(roles.keep) or (),
     )
+    if len(unit) > 1:
+        own = [name for name in unit if name not in (*(taken.quasi_identifiers or ()), *taken.identifiers)]
+        taken = replace(taken, key=unit, rows=True, identifiers=[*taken.identifiers, *own])
     problems = list(_problems(taken, shown, columns))
     if problems:
         raise SpecError(problems)

@@ -12,7 +12,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import RecodingResult
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, parts_of_key
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.births import births_in_future
@@ -189,7 +189,7 @@ def warnings_of_table(
     if is_source:
         warned += identifiers_present(identifiers)
     if spec.warnings.unnamed_columns != "allow":
-        others = {name: column for name, column in columns.items() if name != person}
+        others = {name: column for name, column in columns.items() if name not in (person, *parts_of_key(person))}
         warned += unnamed_columns(workspace, spec, table, others, is_source=is_source)
     if counts_rows and spec.warnings.rows_not_persons != "allow":
         for repeated in repeated_persons(workspace, spec, table, columns):

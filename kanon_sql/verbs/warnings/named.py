@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.spec import parts_of_key
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
@@ -97,6 +98,6 @@ def _named(spec: Spec) -> list[str]:
     """All columns that a spec has a role for, in its source or in a release of it."""
     coordinates = [name for point in spec.points.values() for name in point.columns]
     computed = [column.name for column in spec.computed]
-    unit = [] if spec.unit is None else [spec.unit]
+    unit = [] if spec.unit is None else [spec.unit, *parts_of_key(spec.unit)]
     roles = [*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *spec.identifiers]
     return [*roles, *unit, *coordinates, *computed, *spec.inspected_columns]

@@ -10,7 +10,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import few
 from kanon_sql.models import PrivacyModel
 from kanon_sql.release import Choice, labelled_by_person
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, parts_of_key
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.init import ColumnProfile, followed, has_enough_values, is_person_key
 from kanon_sql.verbs.result import Warned
@@ -94,7 +94,10 @@ def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str
 
 def _direct(spec: Spec) -> set[str]:
     """The columns that the spec says name a person; its unit too, for a check that counts rows nevertheless."""
-    return {name.casefold() for name in (*spec.identifiers, *([] if spec.unit is None else [spec.unit]))}
+    return {
+        name.casefold()
+        for name in (*spec.identifiers, *parts_of_key(spec.unit), *([] if spec.unit is None else [spec.unit]))
+    }
 
 
 def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> tuple[list[Column], list[Column]]:
