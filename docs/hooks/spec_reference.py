@@ -69,6 +69,7 @@ _TITLES = {
     "CsvFormat": "source: csv",
     "QuasiIdentifier": "quasi_identifiers",
     "Point": "quasi_identifiers: point",
+    "Rare": "quasi_identifiers: rare",
     "Suppression": "suppression",
     "SearchOptions": "search",
     "Prices": "search: prices",

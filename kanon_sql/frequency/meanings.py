@@ -87,6 +87,8 @@ def why_unlabelled(spec: Spec) -> str | None:
         return f"the numbers of {', '.join(spec.recoding.columns)} are aggregates of a class"
     if any(column.parents == "several" for column in spec.quasi_identifiers.values()):
         return "the parent that a value was given, of several, is not recorded"
+    if any(column.by_counts for column in spec.quasi_identifiers.values()):
+        return "which values were rare in the source is not recorded"
     return None
 
 

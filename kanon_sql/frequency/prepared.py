@@ -166,7 +166,7 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     columns = [(name, item.model_copy(update=UNLIMITED)) for name, item in spec.quasi_identifiers.items()]
     sampled = spec.steps is not None and spec.steps.sample is not None
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
-    several = any(item.parents == "several" for item in spec.quasi_identifiers.values())
+    several = any(item.parents == "several" or item.by_counts for item in spec.quasi_identifiers.values())
     least = chosen_for(spec) if several else None
     read = (spec.source, spec.base_dir, steps, written_key(spec.unit), spec.missing, spec.nulls)
     return *read, columns, spec.inspected_columns, others, least

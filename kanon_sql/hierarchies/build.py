@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError
@@ -16,6 +17,7 @@ from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP
 from kanon_sql.hierarchies.kind import kind_of, level_names, rule_labels, value_text
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
+from kanon_sql.hierarchies.rare import rare_rows
 from kanon_sql.hierarchies.row_hierarchies import RowHierarchy, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.spec import Generalized, Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text
@@ -43,7 +45,8 @@ def build_lookups(
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
         start: the number of the first of them.
         partial: values without a row are allowed; they have the top's label alone, and NULL below it.
-        chooses: values that the spec gives several parents get one of them, by the rows of ``raw``.
+        chooses: ``raw`` is of the source alone, and has its unit: values that the spec gives several parents get one
+            of them by its rows, and those that are rare there one label.
         numbered: labels have numbers and sizes; what joins by labels alone needs none, and sorting for them takes most
             of the time.
 
@@ -51,9 +54,11 @@ def build_lookups(
         HierarchyError: values without a row (counted), or levels that do not nest.
         SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
     """
+    counts: Literal["rows", "persons"] = "rows" if getattr(spec, "unit", None) is None else "persons"
+    counted = counts if chooses else None
     sites = [
-        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier, chooses)
-        for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
+        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", item, chooses, counted)
+        for index, (name, item) in enumerate(spec.quasi_identifiers.items(), start)
     ]
     found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial, numbered=numbered)
     return [item.lookup(spec.nulls) for item in found]
@@ -148,7 +153,9 @@ def survey(
     given = loaded_rows(workspace, spec, sites)
     rows, rules = {}, {}
     for site in sites:
-        if site.hierarchy.is_listed:
+        if site.hierarchy.by_counts:
+            rows[site.index] = rare_rows(workspace, spec, site, raw)
+        elif site.hierarchy.is_listed:
             rows[site.index] = rows_of(workspace, spec, site, raw, given.get(site.index))
         else:
             rules[site.index] = _labels_of(workspace, site, raw)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, Problem, have
@@ -28,6 +29,7 @@ class Site:
         suffix: of its scratch tables' names.
         hierarchy: its hierarchy.
         chooses: of several parents one may be chosen.
+        counts: what the frequency table counts, of the source and nothing else; None where it counts others.
     """
 
     index: int
@@ -37,6 +39,7 @@ class Site:
     suffix: str
     hierarchy: QuasiIdentifier
     chooses: bool = False
+    counts: Literal["rows", "persons"] | None = None
 
     @property
     def several(self) -> bool:

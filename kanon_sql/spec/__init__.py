@@ -39,7 +39,7 @@ from kanon_sql.spec.display import (
 )
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
-from kanon_sql.spec.keys import ColumnKey, CompositeKey, composite_keys, key_of, parts_of_key, written_key
+from kanon_sql.spec.keys import CompositeKey, composite_keys, key_of, parts_of_key, written_key
 from kanon_sql.spec.load import label_text, read_yaml
 from kanon_sql.spec.m_invariance import (
     CLASS_COLUMN,
@@ -52,6 +52,7 @@ from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import Prices
+from kanon_sql.spec.rare import BY_COUNTS, Rare
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding, recoding
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults, why_not_parted
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec.tabulation import TableSpec
 
 __all__ = [
+    "BY_COUNTS",
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
     "CSV_DELIMITERS",
@@ -99,7 +101,6 @@ __all__ = [
     "CloakSpec",
     "CloakWarnings",
     "Coherence",
-    "ColumnKey",
     "ColumnStep",
     "CompositeKey",
     "ComputedColumn",
@@ -138,6 +139,7 @@ __all__ = [
     "Prices",
     "Printed",
     "QuasiIdentifier",
+    "Rare",
     "RecodingOptions",
     "RelatedWarnings",
     "RelationalSpec",

@@ -18,6 +18,7 @@ from kanon_sql.spec.m_invariance import m_invariance_faults
 from kanon_sql.spec.missing import missing_faults
 from kanon_sql.spec.names import folded
 from kanon_sql.spec.points import point_faults
+from kanon_sql.spec.rare import rare_faults
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
 from kanon_sql.spec.release_file import release_file_faults
 from kanon_sql.spec.release_view import release_view_faults
@@ -86,6 +87,7 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         yield from m_invariance_faults(value)
         yield from missing_faults(value)
         yield from point_faults(value)
+        yield from rare_faults(value)
         yield from computed_faults(value)
         yield from release_file_faults(value)
         yield from release_view_faults(value)

@@ -36,6 +36,7 @@ class Hierarchy(Part):
         holds_labels: what a spec or a file writes holds labels of the data, or literals.
         in_spec: the spec itself holds labels, which no manifest shows.
         takes_parents: a value may have several rows.
+        by_counts: its labels depend on how many rows have each value.
         assumed_type: the type and the kind of the column that it needs, for a script without a connection.
         never_number, never_dimension, never_grows, never_in_ledger, never_in_view, never_among_parties,
             never_in_script, needs_database: why it does not go with ``as: number``, a dimension of a table, a state, a
@@ -52,6 +53,7 @@ class Hierarchy(Part):
     holds_labels: ClassVar[bool] = False
     in_spec: ClassVar[bool] = False
     takes_parents: ClassVar[bool] = False
+    by_counts: ClassVar[bool] = False
     assumed_type: ClassVar[tuple[str, str]] = ("VARCHAR", "text")
     never_number: ClassVar[str | None] = None
     never_dimension: ClassVar[str | None] = None
@@ -218,6 +220,11 @@ class QuasiIdentifier(Part):
     def is_listed(self) -> bool:
         """Whether rows of values with their labels are given: in the spec, a file or a table."""
         return self.hierarchy.lists_values or self.table is not None
+
+    @property
+    def by_counts(self) -> bool:
+        """Whether labels depend on how many rows of the source have each value."""
+        return self.hierarchy.by_counts
 
     @property
     def table(self) -> tuple[str, ...] | None:

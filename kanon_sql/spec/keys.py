@@ -1,7 +1,7 @@
-"""Keys of several columns: a person whom a site and a number within the site identify.
+"""Keys of several columns, such as a site and the number of a person there.
 
 Such a key is read as one column, which holds the values of all in one text: see :mod:`kanon_sql.frequency.reading`. It
-has the name that this module gives it, so that whoever reads the rows needs to know of one column only.
+has the name that this module gives it, and all that reads the rows knows of one column only.
 """
 
 from __future__ import annotations

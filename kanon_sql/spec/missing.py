@@ -43,7 +43,7 @@ def _parsed(value: object) -> Codes | dict[str, Codes]:
     return {name: codes for name, codes in found.items() if codes is not None}
 
 
-_LIST = {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 1}
+_LIST = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}, "minItems": 1}
 
 MissingCodes = Annotated[
     tuple[Code, ...] | dict[str, tuple[Code, ...]] | None,
@@ -62,7 +62,7 @@ def missing_codes(spec: Spec) -> dict[str, Codes]:
 
 
 def missing_faults(spec: Spec) -> Iterator[Fault]:
-    """Codes of columns that nobody reads."""
+    """Codes of columns that have no role."""
     if not isinstance(spec.missing, Mapping):
         return
     known = [*(name for name in spec.quasi_identifiers if name not in spec.points), *spec.sensitive, *spec.keep]

@@ -174,6 +174,9 @@ class RelatedTable(Part):
                 yield Fault(
                     ("quasi_identifiers", name), "a point is not supported in tables that are released together"
                 )
+            if item.by_counts:
+                why = "rare values are not counted in tables that are released together; name a file of labels"
+                yield Fault(("quasi_identifiers", name, "rare"), why)
             if item.parents == "several":
                 why = "several parents are not supported in tables that are released together; give each value one row"
                 yield Fault(("quasi_identifiers", name, "parents"), why)

@@ -153,6 +153,9 @@ class AttackMethod(ABC):
         chosen = [name for name, column in given.spec.quasi_identifiers.items() if column.parents == "several"]
         if self.reads_labels and chosen:
             return f"the parents of {', '.join(chosen)} were chosen by the released rows, and are not recorded"
+        rare = [name for name, column in given.spec.quasi_identifiers.items() if column.by_counts]
+        if self.reads_labels and rare:
+            return f"which values of {', '.join(rare)} were rare in the source is not recorded"
         return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
 
     def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:

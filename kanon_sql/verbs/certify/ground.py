@@ -228,6 +228,11 @@ def attribute_of(book: Book, spec: Spec | Placed, column: Column, index: int, ve
             f"quasi_identifiers.{column.name}: its values have several parents, from which the run chose by the data; "
             "a certificate needs one parent per value: write the chosen ones into a hierarchy"
         )
+    if item.by_counts:
+        raise UnsupportedError(
+            f"quasi_identifiers.{column.name}: which values are rare depends on the rows of one moment, which no "
+            "certificate counts; write the labels into a file (kanon-sql hierarchy --output), and publish with it"
+        )
     table, values = book.table(f"labels{index}"), book.table(f"values{index}")
     compiler = book.workspace.compiler
     counted = compiler.statement("verbs/certify/values", target=values, vectors=vectors, column=f"q{index}")

@@ -71,6 +71,12 @@ def _unfit(spec: Spec) -> Iterator[Obstacle]:
     if spec.recoding.save_as is not None:
         yield Obstacle("recoding.save_as: the dbt model itself is the recoding; leave it out", SpecError)
     for column, hierarchy in spec.quasi_identifiers.items():
+        if hierarchy.by_counts:
+            yield Obstacle(
+                f"quasi_identifiers.{column}: a dbt model would count rows of another day to tell which values are "
+                "rare; write the labels into a file (kanon-sql hierarchy --output), which becomes a seed",
+                SpecError,
+            )
         if hierarchy.as_ != "text":
             yield Obstacle(
                 f"quasi_identifiers.{column}.as: a dbt release has labels only, and its tests check no computed "

@@ -180,11 +180,24 @@ def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], rela
     raw = workspace.table("raw")
     names = [f"q{index}" for index in range(len(own))]
     expressions = [exact_value(column, "kanon_source") for column in own]
-    workspace.execute("frequency/raw", target=raw, source=source_relation(), names=names, values=expressions)
+    person = spec.unit if any(item.hierarchy.by_counts for item in chosen) else None
+    who = [] if person is None else [exact_value(columns[person], "kanon_source")]
+    workspace.execute(
+        "frequency/raw", target=raw, source=source_relation(), names=[*names, *(["unit"] if who else [])],
+        values=[*expressions, *who],
+    )  # fmt: skip
     refuse_mixed_forms(workspace, raw, dict(zip(names, own, strict=True)), labelled=names, weighted=True)
     workspace.report("building the hierarchies' lookup tables", None)
     sites = [
-        Site(index, item.where, column, f"q{index}", f"{index}", item.hierarchy)
+        Site(
+            index,
+            item.where,
+            column,
+            f"q{index}",
+            f"{index}",
+            item.hierarchy,
+            counts="rows" if person is None else "persons",
+        )
         for index, (item, column) in enumerate(zip(chosen, own, strict=True))
     ]
     surveys = survey(workspace, spec, sites, raw)
