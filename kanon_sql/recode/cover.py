@@ -20,37 +20,64 @@ k rows has, within its radius, some vector that was covered before, and its cent
 most max(2k - 1, 3k - 5) times what the tree costs. All in all, that is at most max(2k - 1, 3k - 5) (2k - 2) H / k times
 the optimum: :func:`factor`.
 
+Reduce. With the variant ``reduce``, sets are made disjoint instead (:mod:`kanon_sql.recode.disjoint`), as in the paper.
+A set that needs rows takes k - 1 at most, each within its radius r of its centre. So columns in which the rows of a
+part differ are counted by edges to centres: 2k - 2 of a set of 2k - 1 rows or fewer, and 3k - 4 of a larger one, which
+is two parts then; e = max(2k - 2, 3k - 4). A part has 2k - 1 rows at most, so that a set costs (2k - 1) min(m, e r) at
+most, with m columns. Let the rows that it covers first share that. The rows of a class cost (2k - 1) e d H together, as
+above. Or all but the last J do, which cost (2k - 1) m each, while d is 1 at least (where it is 0, so is the price). The
+best J gives O(k log min(k, m)): :func:`factor`.
+
+The paper's own bound, O(k log m), is of sets of any number of rows within a radius, priced by it. Divided into classes,
+a large one costs its rows times the radius, whatever they would cost by themselves; so no set counts more than 2k - 1
+rows here, which is where log k comes from.
+
 Vectors of k rows or more cover themselves at no price before the first round; of what costs nothing, nothing else is
 left then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.approximate import NOT_KEPT, Vectors, approximated, approximation_faults, tree_of
+from kanon_sql.recode.disjoint import CoveringSet, disjoint
 from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult
-from kanon_sql.recode.trees import Part, largest, parts_of
+from kanon_sql.recode.trees import Part, Tree, largest, parts_of
 from kanon_sql.spec import Spec, recoding
 from kanon_sql.sql import Relation
 
 __all__ = ["STATEMENTS_A_ROUND", "factor", "recoded_by_cover"]
 
-STATEMENTS_A_ROUND = 11
+STATEMENTS_A_ROUND = 12
 """No round takes more statements; each covers at least one vector that has fewer than k rows."""
 
 
-def factor(k: int) -> float:
-    """What the cost is at most, times the lowest one."""
-    return largest(k) * (2 * k - 2) / k * sum(1 / rows for rows in range(1, 2 * k))
+def factor(k: int, columns: int | None = None) -> float:
+    """What the cost is at most, times the lowest one.
+
+    Args:
+        k: the least rows of a class.
+        columns: how many columns have something to lose, with the variant ``reduce``; None with ``trees``.
+    """
+    if columns is None:
+        return largest(k) * (2 * k - 2) / k * _harmonic(0, k)
+    edges = max(2 * k - 2, 3 * k - 4)
+    return (2 * k - 1) * edges / k * min(_harmonic(last, k) + last * columns / edges for last in range(2 * k))
+
+
+def _harmonic(last: int, k: int) -> float:
+    return sum(1 / rows for rows in range(last + 1, 2 * k))
 
 
 @recoding(
     "cover",
     title="Approximation by a greedy cover",
     words="a value is released as it is or suppressed, class by class",
+    variants=("trees", "reduce"),
     any_model=False,
     faults=approximation_faults,
     not_kept=NOT_KEPT,
@@ -71,20 +98,23 @@ def recoded_by_cover(given: Prepared, spec: Spec, budget: Budget) -> NoRecoding 
         UnsupportedError: there are too many different rows.
         VerificationError: the parts are not what they have to be.
     """
-    return approximated(given, spec, budget, _parts, cells=True)
+    divided = partial(_parts, reduces=spec.recoding.variant == "reduce")
+    return approximated(given, spec, budget, divided, cells=True)
 
 
-def _parts(vectors: Vectors) -> Sequence[Part]:
-    """Cover the vectors, and divide the trees of the sets."""
+def _parts(vectors: Vectors, *, reduces: bool) -> Sequence[Part]:
+    """Cover the vectors, and divide the trees of the sets, or make the sets disjoint."""
     state, pairs = vectors.state, vectors.pairs(below=vectors.k)
     trees = state.make("cover/initial", "trees0", {"vectors": state.vectors}, k=vectors.k)
+    others: dict[int, dict[int, int]] | None = {} if reduces else None
     while state.row("cover/open", {"trees": trees})[0]:
-        trees = _round(vectors, pairs, trees)
-    return parts_of(tree_of(vectors, trees), vectors.k)
+        trees = _round(vectors, pairs, trees, others)
+    found = tree_of(vectors, trees)
+    return parts_of(found, vectors.k) if others is None else disjoint(_sets(found, others), vectors.k)
 
 
-def _round(vectors: Vectors, pairs: Relation, trees: Relation) -> Relation:
-    """What is covered after one more round."""
+def _round(vectors: Vectors, pairs: Relation, trees: Relation, others: dict[int, dict[int, int]] | None) -> Relation:
+    """What is covered after one more round; to make sets disjoint, ``others`` learns whose rows each may need."""
     state, number, k = vectors.state, vectors.state.rounds, vectors.k
     standing = {"trees": trees, "pairs": pairs}
     rings = state.make("cover/rings", f"rings{number}", standing)
@@ -92,9 +122,24 @@ def _round(vectors: Vectors, pairs: Relation, trees: Relation) -> Relation:
     standing = {**standing, "sets": sets}
     members = state.make("cover/members", f"members{number}_sets", standing, most=2 * k - 1)
     taken = state.make("cover/taken", f"taken{number}", {**standing, "members": members}, k=k)
+    if others is not None:
+        quoted = {name: state.workspace.quoted(table) for name, table in {**standing, "taken": taken}.items()}
+        statement = state.workspace.compiler.filled("recode/cover/others", quoted, k=k)
+        for centre, other, rows in state.workspace.query(statement, (k - 1) * vectors.light):
+            others.setdefault(int(centre), {})[int(other)] = int(rows)
     covered = state.make("cover/covered", f"trees{number + 1}", {"trees": trees, "taken": taken})
     for used in (taken, members, sets, rings, trees):
         state.workspace.drop(used)
     state.rounds += 1
     state.workspace.report(f"recoding by a cover: round {state.rounds}", None)
     return covered
+
+
+def _sets(trees: Tree, others: Mapping[int, Mapping[int, int]]) -> list[CoveringSet]:
+    """The sets that were taken: centres are roots, and those that joined a set before."""
+    members: dict[int, dict[int, int]] = {centre: {centre: trees[centre][1]} for centre in others}
+    members |= {vector: {vector: rows} for vector, (parent, rows) in trees.items() if not parent}
+    for vector, (parent, rows) in trees.items():
+        if vector not in members:
+            members[parent][vector] = rows
+    return [CoveringSet(own, others.get(centre, {})) for centre, own in members.items()]

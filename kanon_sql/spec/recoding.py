@@ -251,7 +251,8 @@ class RecodingOptions(Part):
             :data:`kanon_sql.registers.RECODINGS`, whose files say what they do.
         variant: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; for mondrian,
             ``strict``, all rows of a value on one side, or ``relaxed``; for cells, the level of each column,
-            ``searched``, or its ``minimum`` level (_CS); for subtree, whether labels are specialized from the top,
+            ``searched``, or its ``minimum`` level (_CS); for cover, what becomes of overlapping sets,
+            ``trees`` or disjoint ones, ``reduce``; for subtree, whether labels are specialized from the top,
             ``top_down``, or generalized from the values, ``bottom_up``; None for methods without variants.
         ranges: for local and subtree, the columns that are released as ranges of their values; None for others.
         start: for local and kk, where to begin: at the ``top``, the highest levels allowed, with the full-domain
@@ -275,7 +276,8 @@ class RecodingOptions(Part):
         default=None,
         description="For local and kk: fast, or best (the best of several attempts). For mondrian: strict (all rows "
         "with the same value on the same side of a cut) or relaxed. For cells: search the level of each column, "
-        "or use its minimum. For subtree: specialize labels (top_down) or generalize them (bottom_up).",
+        "or use its minimum. For cover: divide trees of overlapping sets (trees) or make them "
+        "disjoint (reduce). For subtree: specialize labels (top_down) or generalize them (bottom_up).",
     )
     ranges: Annotated[list[str] | None, _ranges] = Field(
         default=None,

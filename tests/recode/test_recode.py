@@ -337,7 +337,7 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
         ({"recoding": "xyz"}, "recoding.method: unknown recoding; expected one of full_domain, local, cells, cover"),
         (
             {"recoding": {"method": "local", "variant": "slow"}},
-            "recoding.variant: unknown variant; expected one of fast, best, searched, minimum, strict",
+            "recoding.variant: unknown variant; expected one of fast, best, searched, minimum, trees, reduce",
         ),
         ({"recoding": {"method": "local", "begin": "both"}}, "recoding.begin: unknown key"),
         ({"recoding": {"variant": "fast"}}, "recoding.variant: full_domain is configured under 'search'"),
