@@ -15,7 +15,8 @@ from kanon_sql.relations.classes import (
     small_classes,
 )
 from kanon_sql.relations.cuts import Cuts
-from kanon_sql.relations.members import DIGITS, MOST_PACKED, LabelledColumn, Member, path_of
+from kanon_sql.relations.first_levels import FirstLevels
+from kanon_sql.relations.members import DIGITS, LabelledColumn, Member, path_of
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
@@ -52,9 +53,9 @@ def chosen_classes(
     first = next((node for node in nodes if found.at(node) is not None), None)
     if first is None:
         return None
-    estimate: Cuts | _Estimate | None = cuts
+    estimate: Cuts | FirstLevels | None = cuts
     if estimate is None and _events_matter(spec, members):
-        estimate = _Estimate(workspace, spec, members)
+        estimate = FirstLevels(workspace, members, spec.k)
     best: tuple[float, PersonClasses] | None = None
     steps = _from(person.columns, first)
     # Cuts are estimated best in large classes, so these come first; in small ones all combinations are rare.
@@ -149,121 +150,3 @@ def _events_matter(spec: RelationalSpec, members: Mapping[str, Member]) -> bool:
 def _from(columns: Sequence[LabelledColumn], node: Sequence[int]) -> list[tuple[int, ...]]:
     """A node and the steps from it to the top."""
     return [tuple(step) for step in path_of(columns, [1.0] * len(columns), node)]
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A step of a table's path.
-
-    Attributes:
-        packs: the columns that hold its labels, with what each is multiplied by to make one number of several.
-        loss: what a row loses of the table's own columns.
-    """
-
-    packs: tuple[tuple[tuple[str, int], ...], ...]
-    loss: float
-
-
-class _Estimate:
-    """What events would lose in classes of persons, without generalizing them.
-
-    Args:
-        workspace: where.
-        spec: what is asked for.
-        members: the tables, each after its parent.
-    """
-
-    def __init__(self, workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member]) -> None:
-        self._workspace, self._k = workspace, spec.k
-        self._rows: dict[str, Relation] = {}
-        self._steps: dict[str, list[_Step]] = {}
-        self._members = [member for name, member in members.items() if name != PERSON]
-        for number, member in enumerate(self._members):
-            self._rows[member.name] = self._rows_of(number, member)
-            self._steps[member.name] = _steps_of(member)
-
-    def _rows_of(self, number: int, member: Member) -> Relation:
-        assert member.parent is not None
-        inherited: list[dict[str, str]] = []
-        own: list[dict[str, str]] = []
-        for position, column in enumerate(member.path):
-            names = [{"own": f"s{position}_{level}", "code": f"g{column.number}_{level}"} for level in column.levels]
-            (inherited if position < member.inherited else own).extend(names)
-        target = self._workspace.table(f"estimated{number}")
-        self._workspace.execute(
-            "relations/rows_in_classes",
-            target=target,
-            coded=member.coded,
-            parent=self._rows[member.parent.name] if member.inherited else None,
-            inherited=inherited,
-            names=own,
-        )
-        return target
-
-    def loss(self, classes: Relation) -> float:
-        """The sum over the tables of what a row loses on average."""
-        total = 0.0
-        for member in self._members:
-            steps = self._steps[member.name]
-            if not member.count or not steps:
-                continue
-            with self._workspace.passing():
-                rare = self._rare(member, classes)
-            lost = steps[0].loss * member.count
-            for number, step in enumerate(steps[1:], 1):
-                lost += rare[number - 1] * (step.loss - steps[number - 1].loss)
-            total += (lost + rare[-1] * (1 - steps[-1].loss)) / member.count
-        return total
-
-    def _rare(self, member: Member, classes: Relation) -> list[int]:
-        quoted, filled = self._workspace.quoted, self._workspace.compiler.filled
-        steps = self._steps[member.name]
-        names = dict.fromkeys(name for step in steps for pack in step.packs for name, _ in pack)
-        rows = self._workspace.table(f"estimated_rows{self._members.index(member)}")
-        self._workspace.execute(
-            "relations/estimated_rows",
-            target=rows,
-            rows=self._rows[member.name],
-            classes=classes,
-            names=list(names),
-        )
-        branches = [
-            filled("relations/rare_share", {"number": str(number), "rows": quoted(rows)}, packs=step.packs, k=self._k)
-            for number, step in enumerate(steps)
-        ]
-        found = {
-            int(number): int(count)
-            for number, count in self._workspace.query(self._workspace.compiler.union(branches), len(branches))
-        }
-        return [found[number] for number in range(len(steps))]
-
-
-def _steps_of(member: Member) -> list[_Step]:
-    if not member.path:
-        return []
-    steps = []
-    for levels in path_of(member.path, [1.0] * len(member.path)):
-        labels = [
-            (f"s{position}_{level}", 1 + sum(column.counts))
-            for position, (column, level) in enumerate(zip(member.path, levels, strict=True))
-            if column.counts[level] > 1
-        ]
-        steps.append(_Step(_packed(labels), loss_of(member.columns, levels[member.inherited :])))
-    return steps
-
-
-def _packed(labels: Sequence[tuple[str, int]]) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Columns with what each is multiplied by, so that whole numbers hold several of them.
-
-    Args:
-        labels: the columns, each with a larger number than is in it.
-    """
-    packs: list[list[tuple[str, int]]] = []
-    room = MOST_PACKED
-    for name, most in labels:
-        if not packs or room * most > MOST_PACKED:
-            packs.append([])
-            room = 1
-        packs[-1].append((name, room))
-        room *= most
-    return tuple(map(tuple, packs))

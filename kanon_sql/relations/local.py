@@ -1,10 +1,11 @@
 """Events generalized within each class of persons, row by row.
 
-A row of another table begins at its lowest levels. While fewer than k persons of its class have a row that is known by
-the same labels, as often, it climbs one step of its table's path, and takes the rows above it along where the step is
-one of their columns: what a row is known by is what is released of it and of the rows above it. What is at the end of
-its path is left out, with the rows below it. Levels only rise, so this ends; in the end every item that occurs is
-shared by k persons of its class: k^m-anonymity for m = 1 (Terrovitis et al. 2008), within classes (Poulis et al. 2013).
+A row of another table begins at the levels that enough rows of its class share, see :mod:`first_levels`. While fewer
+than k persons of its class have a row that is known by the same labels, as often, it climbs one step of its table's
+path, and takes the rows above it along where the step is one of their columns: what a row is known by is what is
+released of it and of the rows above it. What is at the end of its path is left out, with the rows below it. Levels only
+rise, so this ends; in the end every item that occurs is shared by k persons of its class: k^m-anonymity for m = 1
+(Terrovitis et al. 2008), within classes (Poulis et al. 2013).
 """
 
 from __future__ import annotations
@@ -14,16 +15,13 @@ from dataclasses import dataclass, field
 
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import PersonClasses
-from kanon_sql.relations.members import Member, States, path_of
+from kanon_sql.relations.first_levels import FirstLevels, path_of_rows
+from kanon_sql.relations.members import Member, States
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
 __all__ = ["Climb", "climbed", "without_lost_rows"]
-
-ABOVE = 2.0
-"""What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
-
 
 FEW = 50
 """Rows that changed are kept apart from the others while these are at least this many times as many."""
@@ -76,22 +74,21 @@ class Climb:
 
     def paths(self) -> dict[str, list[list[int]]]:
         """Per table, the steps of what its rows are known by."""
-        found = {}
-        for member in self.events:
-            weights = [ABOVE] * member.inherited + [1.0] * len(member.columns)
-            found[member.name] = path_of(member.path, weights) if member.path else []
-        return found
+        return {member.name: path_of_rows(member) for member in self.events}
 
-    def lowest(self) -> dict[str, Relation]:
-        """Every row of a person who stays, at its lowest levels."""
+    def begun(self) -> dict[str, Relation]:
+        """Every row of a person who stays, at the levels that it begins with."""
+        first = FirstLevels(self.workspace.apart(f"{self.workspace.prefix}first_"), self.members, self.k)
+        raised = self._raised(first.of(self.classes.table))
         return {
             member.name: self.made(
-                "relations/state",
+                "relations/begun_state",
                 "state",
                 coded=member.coded,
                 classes=self.classes.table,
+                raised=raised[member.name],
+                inherited=member.inherited,
                 levels=[column.lowest for column in member.columns],
-                is_child=True,
             )
             for member in self.events
         }
@@ -199,17 +196,7 @@ class Climb:
     def _climb(self, rare: Mapping[str, Relation], total: int) -> None:
         """The rows after what rare ones ask: each table's own rows, and those above and below them."""
         few = self._looks_at_touched and FEW * total < sum(member.count for member in self.events)
-        raised: dict[str, Relation] = {}
-        for member in reversed(self.events):
-            below = [raised[other.name] for other in self.events if other.parent is member]
-            raised[member.name] = self.made(
-                "relations/raised",
-                "raised",
-                rare=rare[member.name],
-                below=below if member.path else [],
-                coded=member.coded,
-                width=len(member.path),
-            )
+        raised = self._raised(rare)
         changed: dict[str, Relation] = {}
         for member in self.events:
             assert member.parent is not None
@@ -245,6 +232,21 @@ class Climb:
                 if table is not None and table != rows.written:
                     self.workspace.drop(table)
             self.rows[member.name] = rows
+
+    def _raised(self, rare: Mapping[str, Relation]) -> dict[str, Relation]:
+        """Per table, the levels that its rows are to have: as its own rows ask, and those below them."""
+        raised: dict[str, Relation] = {}
+        for member in reversed(self.events):
+            below = [raised[other.name] for other in self.events if other.parent is member]
+            raised[member.name] = self.made(
+                "relations/raised",
+                "raised",
+                rare=rare.get(member.name),
+                below=below if member.path else [],
+                coded=member.coded,
+                width=len(member.path),
+            )
+        return raised
 
     @property
     def _looks_at_touched(self) -> bool:
@@ -314,4 +316,4 @@ def climbed(
         The rows that stay, and how many rows of the persons who stay were left out.
     """
     climb = Climb(workspace, members, classes, k, sensitive)
-    return climb.finished(climb.lowest())
+    return climb.finished(climb.begun())
