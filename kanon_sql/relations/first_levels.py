@@ -20,7 +20,7 @@ from kanon_sql.sql import Relation
 __all__ = ["FirstLevels", "path_of_rows"]
 
 SAMPLE = 8
-"""One class in so many tells what is lost in all of them."""
+"""Every eighth class tells what is lost in all of them."""
 
 MANY_ROWS, MANY_CLASSES = 100_000, 400
 """With fewer rows or classes than these, all classes are asked."""
@@ -114,28 +114,28 @@ class FirstLevels:
         Args:
             classes: of the persons who stay.
         """
-        begun: dict[str, Relation] = {}
+        initial: dict[str, Relation] = {}
         for number, member in enumerate(self._members):
             assert member.parent is not None
             if len(self._steps[member.name]) == 1:
                 continue
-            target = self._workspace.table(f"begun{number}")
+            target = self._workspace.table(f"initial{number}")
             with self._workspace.passing():
-                opening = self._opening(number, member, classes, begun.get(member.parent.name))
+                opening = self._opening(number, member, classes, initial.get(member.parent.name))
                 self._workspace.execute(
-                    "relations/begun",
+                    "relations/initial_levels",
                     target=target,
                     opened=list(self._opened(number, member, opening)),
                     path=[list(step.levels) for step in self._steps[member.name]],
                 )
                 self._workspace.keep(target)
-            begun[member.name] = target
-        return begun
+            initial[member.name] = target
+        return initial
 
     def _opening(
         self, number: int, member: Member, classes: Relation, above: Relation | None, one_in: int = 1
     ) -> Relation:
-        """The rows of persons who stay, in one class of so many, where the rows above begin at some levels."""
+        """The rows of persons who stay, of every n-th class, where the rows above begin at some levels."""
         target = self._workspace.table(f"opening{number}")
         self._workspace.execute(
             "relations/opening",

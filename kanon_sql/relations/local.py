@@ -76,13 +76,13 @@ class Climb:
         """Per table, the steps of what its rows are known by."""
         return {member.name: path_of_rows(member) for member in self.events}
 
-    def begun(self) -> dict[str, Relation]:
+    def initial(self) -> dict[str, Relation]:
         """Every row of a person who stays, at the levels that it begins with."""
         first = FirstLevels(self.workspace.apart(f"{self.workspace.prefix}first_"), self.members, self.k)
         raised = self._raised(first.of(self.classes.table))
         return {
             member.name: self.made(
-                "relations/begun_state",
+                "relations/initial_state",
                 "state",
                 coded=member.coded,
                 classes=self.classes.table,
@@ -316,4 +316,4 @@ def climbed(
         The rows that stay, and how many rows of the persons who stay were left out.
     """
     climb = Climb(workspace, members, classes, k, sensitive)
-    return climb.finished(climb.begun())
+    return climb.finished(climb.initial())

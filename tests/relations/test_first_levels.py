@@ -113,8 +113,8 @@ def test_rows_begin_where_enough_rows_of_their_class_share_their_labels(name: st
         put(subject, PERSONS, visits, drugs)
         with open_workspace(engine, "") as workspace:
             found = members(workspace, spec())
-            begun = FirstLevels(workspace, found, K).of(classes_of(workspace, found, "g0_0"))
-            got = {table: fetched(workspace, begun[table], len(found[table].path)) for table in ("visits", "drugs")}
+            initial = FirstLevels(workspace, found, K).of(classes_of(workspace, found, "g0_0"))
+            got = {table: fetched(workspace, initial[table], len(found[table].path)) for table in ("visits", "drugs")}
             paths = {table: path_of_rows(found[table]) for table in ("visits", "drugs")}
     sex = {number: who % 2 for number, who, _, _ in visits}
     above = {number: values for number, _, *values in visits}
