@@ -253,10 +253,14 @@ def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> O
 
     try:
         with budget.limits(workspace.engine):
-            return run.run(progress)
+            found = run.run(progress)
     except Stopped as stopped:
         workspace.report("measuring the best generalization so far", None)
-        return run.best_so_far(str(stopped))
+        found = run.best_so_far(str(stopped))
+    chosen = [name for name, column in spec.quasi_identifiers.items() if column.parents == "several"]
+    if not chosen:
+        return found
+    return replace(found, criterion=f"{found.criterion}, with the parents chosen for {', '.join(chosen)}")
 
 
 def _in_words(found: Progress, metric: str, seconds: float) -> str:

@@ -92,6 +92,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     takes=("caps",),
     variants=("searched", "minimum"),
     faults=_faults,
+    chooses_parents=True,
     optimum_instead=(
         "was not found to lose less than the full-domain optimum with its rows suppressed: that is taken instead"
     ),

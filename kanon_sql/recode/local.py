@@ -23,6 +23,7 @@ __all__ = ["recoded_locally"]
     takes=("ranges", "start"),
     variants=("fast", "best"),
     lowest_labels=True,
+    chooses_parents=True,
     place=1,
 )
 def recoded_locally(

@@ -136,8 +136,8 @@ class QuasiIdentifier(Part):
     hierarchy: SkipJsonSchema[Hierarchy] = Field(description="The hierarchy.")
     parents: Annotated[Literal["one", "several"], chosen("kind of parents")] = Field(
         default="one",
-        description="For file and table: several, if a value may have several parents, one row each; recoding: "
-        "subtree chooses one.",
+        description="For file and table: several, if a value may have several parents, one row each; one is "
+        "chosen for all rows before the search.",
     )
     minimum_level: Annotated[int, integer("a level", 0)] = Field(
         default=0, description="The lowest level that may be released."

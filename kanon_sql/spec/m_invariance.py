@@ -203,7 +203,7 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(loc, why, True)
     for column, item in spec.quasi_identifiers.items():
         if item.parents == "several":
-            why = "only recoding: subtree chooses among several parents; give each value one row"
+            why = "m_invariance does not choose among several parents; give each value one row"
             yield Fault(("quasi_identifiers", column, "parents"), why, True)
         if item.maximum_level is not None:
             why = f"with {name} a class gets the labels that its rows share, at any level; leave it out"

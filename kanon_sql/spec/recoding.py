@@ -169,7 +169,7 @@ class Recoding:
         of_ranges: all its labels are ranges of values, which no hierarchy has.
         of_numbers: some of its labels are numbers made of those of a class.
         of_rows: its labels are those of single rows, which form no classes.
-        chooses_parents: where a value has several parents, it chooses one of them.
+        chooses_parents: where a value has several parents, one of them is chosen for all rows.
         parts_rows: rows that are alike may be in several classes.
         lowest_labels: every label is the lowest that all rows of its class have in common.
         optimum_instead: the note of a result that is the full-domain optimum instead; None for what is said of classes
@@ -218,7 +218,14 @@ def recoding(name: str, **about: Any) -> Callable[[F], F]:
 
 RECODINGS.add(
     "full_domain",
-    Recoding("full_domain", None, "Full-domain recoding", "a column has one level for all rows", place=0),
+    Recoding(
+        "full_domain",
+        None,
+        "Full-domain recoding",
+        "a column has one level for all rows",
+        chooses_parents=True,
+        place=0,
+    ),
     f"{RECODINGS.package}.",
 )
 

@@ -53,10 +53,10 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
             continue
         why = None
         if not spec.recoding.declared.chooses_parents:
-            choosing = next(other for other, declared in RECODINGS.items() if declared.chooses_parents)
+            *choosing, last = [other for other, declared in RECODINGS.items() if declared.chooses_parents]
             why = (
-                f"{spec.recoding.method} needs one parent for each value, and only {choosing} chooses one; use "
-                f"recoding: {choosing}, or give each value one row"
+                f"{spec.recoding.method} needs one parent for each value; use recoding: {', '.join(choosing)} or "
+                f"{last}, which choose one, or give each value one row"
             )
         elif spec.recoding.save_as is not None:
             why = (
@@ -65,6 +65,14 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
             )
         elif name in (spec.recoding.ranges or ()):
             why = "recoding.ranges releases this column as ranges, which have no parents; leave parents out"
+        elif spec.search.of_intervals:
+            why = f"{spec.search.algorithm} releases intervals, which have no parents; leave parents out"
+        elif spec.ledger is not None or spec.release_view is not None:
+            what = "a view" if spec.ledger is None else "a ledger"
+            why = (
+                f"the parents are chosen from the rows of one day, and {what} would generalize by those of another; "
+                "give each value one row"
+            )
         if why is not None:
             yield Fault(("quasi_identifiers", name, "parents"), why, True)
 

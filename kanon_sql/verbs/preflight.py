@@ -39,6 +39,7 @@ __all__ = [
     "file_release_obstacles",
     "local_obstacles",
     "obstacles",
+    "parent_obstacles",
     "reading_obstacles",
     "step_obstacles",
     "view_release_obstacles",
@@ -656,6 +657,18 @@ def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     for name, quasi_identifier in spec.quasi_identifiers.items():
         if (never := quasi_identifier.hierarchy.never_in_script) is not None:
             yield Obstacle(f"quasi_identifiers.{name}: {never}")
+    yield from parent_obstacles(spec, "a script")
+
+
+def parent_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
+    """Parents that are chosen by the rows, where these are not read yet."""
+    for name, column in spec.quasi_identifiers.items():
+        if column.parents == "several":
+            yield Obstacle(
+                f"quasi_identifiers.{name}.parents: {what} cannot choose among several parents, which takes the rows; "
+                "give each value one row, or publish with kanon-sql anonymize",
+                SpecError,
+            )
 
 
 def _script_models(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:

@@ -14,6 +14,7 @@ from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.preflight import (
     fatal_warning_obstacles,
     local_obstacles,
+    parent_obstacles,
     step_obstacles,
     view_release_obstacles,
 )
@@ -84,6 +85,7 @@ def _unfit(spec: Spec) -> Iterator[Obstacle]:
                 "with anonymize",
                 SpecError,
             )
+    yield from parent_obstacles(spec, "a dbt model")
     for item in spec.privacy:
         reason = _untested(item)
         if reason is not None:
