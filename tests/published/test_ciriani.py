@@ -571,8 +571,12 @@ def test_13_where_1_3_is_pruned_1_2_3_is_too() -> None:
     asked_about: list[Span] = []
 
     def verdict(span: Span) -> Verdict:
-        pruned = span.head & bits((1, 3)) == bits((1, 3))
-        floor = 9.0 if pruned else 0.0 if span.head != span.finest else of_head[span.head]
+        decided = span.head & 2 or not span.finest & 2
+        floor = 0.5 if span.head & 1 and decided else 0.0  # so that the span of {1} would be divided by 2
+        if span.head & bits((1, 3)) == bits((1, 3)):
+            floor = 9.0
+        elif span.head == span.finest:
+            floor = of_head[span.head]
         return Verdict(span, True, False, 0, 0, span.head.bit_count() + 1, of_head[span.head], floor)
 
     def ask(batch: Batch) -> list[Verdict]:
