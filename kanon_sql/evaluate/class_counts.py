@@ -63,6 +63,7 @@ class Table:
         closeness: what measures the distances of sensitive attributes.
         kept_by: the requirements; only classes that satisfy all are counted. None counts every class.
         there: how many rows all its classes have, or the table whose rows they are.
+        count: for how many persons a row of that table stands, over the alias ``checked``; None where each is one.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Table:
     there: int | Relation
     closeness: Sequence[TCloseness] = ()
     kept_by: Sequence[PrivacyModel] | None = None
+    count: Sql | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,9 @@ def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequenc
         branches += [(table, model, distance_edges([model.t])) for model in table.closeness]
     statements = [_statement(workspace, number, *branch) for number, branch in enumerate(branches)]
     statements += [
-        workspace.compiler.statement("evaluate/there", number=number, there=THERE, table=table.there)
+        workspace.compiler.statement(
+            "evaluate/there", number=number, there=THERE, table=table.there, row_persons=table.count
+        )
         for number, (table, model, _) in enumerate(branches)
         if model is None and isinstance(table.there, Relation)
     ]

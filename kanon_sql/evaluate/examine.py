@@ -102,7 +102,14 @@ def refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> No
     )
 
 
-def reference_in(workspace: Workspace, name: str, table: Relation, facts: ValueFacts, unit: Column | None) -> Sql:
+def reference_in(
+    workspace: Workspace,
+    name: str,
+    table: Relation,
+    facts: ValueFacts,
+    unit: Column | None,
+    count: Sql | None = None,
+) -> Sql:
     """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values.
 
     A scratch table, so that it stands in front of the statements that read it: inside them, and twice, it
@@ -122,6 +129,7 @@ def reference_in(workspace: Workspace, name: str, table: Relation, facts: ValueF
         table=table,
         value=exact_value(facts.column, "original"),
         unit=None if unit is None else exact_value(unit, "original"),
+        row_persons=count,
     )
     workspace.execute(
         "evaluate/examine/reference",
@@ -148,6 +156,7 @@ class Subject:
         label_sizes: of the labels that it may have, where a requirement asks how wide these are.
         populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
         counted: a scratch table of all its classes, see :func:`counted_classes`; None where its rows are to be read.
+        count: for how many persons a row stands, over the alias ``checked``; None where each is one.
     """
 
     table: Relation
@@ -161,6 +170,7 @@ class Subject:
     label_sizes: LabelSizes | None = None
     populations: Mapping[str, Sql] = field(default_factory=dict)
     counted: Relation | None = None
+    count: Sql | None = None
 
 
 def counted_classes(
@@ -170,6 +180,7 @@ def counted_classes(
     quasi_identifiers: Sequence[str],
     *,
     examined: bool = False,
+    count: Sql | None = None,
 ) -> Relation | None:
     """A scratch table of a table's classes, ``q0``, ... with ``row_count``, where that spares passes over its rows.
 
@@ -179,6 +190,7 @@ def counted_classes(
         columns: its columns by name.
         quasi_identifiers: those that classes are made by.
         examined: these classes are all that an examination of the table will look at, so that it counts them anyway.
+        count: as in :class:`Subject`.
 
     Returns:
         None where it spares nothing, since a column is read without the others, or where nothing can be stored.
@@ -188,7 +200,7 @@ def counted_classes(
         return None
     target = workspace.table("counted")
     keys = shown_keys([columns[name] for name in quasi_identifiers], "checked")
-    workspace.execute("evaluate/examine/counted", target=target, table=table, keys=keys)
+    workspace.execute("evaluate/examine/counted", target=target, table=table, keys=keys, row_persons=count)
     return target
 
 
@@ -225,6 +237,7 @@ def table_context(subject: Subject, models: Sequence[PrivacyModel], frames: Fram
         "size": Sql("size_number"),
         "checks_size": checks_persons(frames, models),
         "table": subject.table,
+        "row_persons": subject.count,
         "where": _marked(subject),
         **achieved_context(models),
     }
@@ -327,6 +340,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         "unit": None if unit is None else exact_value(columns[unit], "checked"),
         "where": _marked(subject),
         "counted": False,
+        "row_persons": subject.count,
     }
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
@@ -364,7 +378,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         widths=_widths(subject, key_names) if judge_widths(models) else None,
-        single=counted is None,
+        single=counted is None and subject.count is None,
         suppresses=False,
     )
 

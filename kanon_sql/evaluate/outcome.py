@@ -160,6 +160,8 @@ class Searched:
             for lookup in self.sets.lookups
             if lookup.unused
         ]
+        if self.spec.count is not None:
+            notes.append(f"rows are persons: a row stands for as many as {self.spec.count} says")
         notes += self._notes_on_labels()
         if self.sets.null_rows:
             notes.append(

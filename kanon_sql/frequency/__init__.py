@@ -8,6 +8,7 @@ kept beside them.
 
 from __future__ import annotations
 
+from kanon_sql.frequency.counts import count_of, refuse_counts, refuse_wrong_counts
 from kanon_sql.frequency.join_checks import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain, width_obstacles
 from kanon_sql.frequency.marginals import count_attributes, label_numbers
@@ -49,6 +50,7 @@ __all__ = [
     "build_frequency_sets",
     "classes_of",
     "count_attributes",
+    "count_of",
     "counted_attributes",
     "draw_of",
     "drawn_number",
@@ -68,9 +70,11 @@ __all__ = [
     "prepared",
     "read_table",
     "reads_otherwise",
+    "refuse_counts",
     "refuse_lost",
     "refuse_lost_rows",
     "refuse_outside",
+    "refuse_wrong_counts",
     "sizes_in_domain",
     "source_columns",
     "source_obstacles",

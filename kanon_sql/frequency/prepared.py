@@ -101,7 +101,7 @@ class Prepared:
 @contextmanager
 def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Prepared]:
     """Build the frequency sets of a spec and its requirements; they vanish at the end of the block."""
-    relation = source_of(engine, spec)
+    relation = source_of(engine, spec, counts=True)
     with open_workspace(engine, relation, counted=spec.rows_in is None) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
@@ -149,7 +149,7 @@ class SetCache:
             self._kept = replace(made, remembered=Memory(keeps=self._remembers))
             self._key = key
         kept = self._kept
-        columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
+        columns = source_columns(kept.workspace, spec, source_of(self._engine, spec, counts=True))
         with kept.workspace.lasting():
             sets = replace(kept.sets, lookups=limited(kept.sets.lookups, spec))
             limit = spec.suppression.most(sets.rows)
@@ -168,7 +168,7 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
     several = any(item.parents == "several" or item.by_counts for item in spec.quasi_identifiers.values())
     least = chosen_for(spec) if several else None
-    read = (spec.source, spec.base_dir, steps, written_key(spec.unit), spec.missing, spec.nulls)
+    read = (spec.source, spec.base_dir, steps, written_key(spec.unit), spec.count, spec.missing, spec.nulls)
     return *read, columns, spec.inspected_columns, others, least
 
 

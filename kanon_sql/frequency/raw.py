@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.frequency.counts import count_of, refuse_wrong_counts
 from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
@@ -59,6 +60,7 @@ def read_source(
     grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
+    refuse_wrong_counts(workspace, spec, source_relation(), columns, "the source")
     expressions = raw_columns(spec, columns, sensitive)
     table = workspace.table("raw")
     workspace.execute(
@@ -67,6 +69,7 @@ def read_source(
         source=source_relation(),
         names=list(expressions),
         values=list(expressions.values()),
+        row_persons=count_of(spec, "kanon_source"),
     )
     quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}

@@ -329,6 +329,7 @@ def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], s
         dialect.numbers_to("1") is not None
         and workspace.engine.scratch.mode != "inline"  # a query inside of another has no order
         and spec.unit is None
+        and spec.count is None  # a row is written once, with its count
         and len(others) <= 1
         and (not others or dialect.stores_types)
         and all(name in sets.references for name in others)

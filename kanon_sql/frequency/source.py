@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, Obstacle, Problem, SpecError, obstacles_in
+from kanon_sql.frequency.counts import refuse_counts
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.reading import as_read, read_table, reads_otherwise
 from kanon_sql.frequency.steps import stepped
@@ -105,19 +106,27 @@ class OpenTable:
         refuse_blank_ends(workspace, self.relation, exact_texts(list(used.values()), "checked"), self.shown)
 
 
-def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> OpenTable:
+def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None, *, counts: bool = False) -> OpenTable:
     """Look up a table's columns. Its rows are read where columns are to be functions of others.
 
     Args:
         engine: where it is.
         spec: names the source.
         parts: the table's name; None for the source.
+        counts: the caller counts the persons that rows stand for, where a column says that.
+
+    Raises:
+        UnsupportedError: rows stand for several persons, and the caller counts rows.
     """
     source = spec.source.table
     # After steps, the source by its name is another table.
     as_it_stands = not isinstance(spec, Spec) or spec.steps is None
     is_source = parts is None or (as_it_stands and source is not None and is_same_table(engine, source, parts))
-    relation = source_of(engine, spec) if is_source else engine.relation(table=parts, query=None, file=None)
+    if not counts:
+        refuse_counts(spec, "this command")
+    relation = (
+        source_of(engine, spec, counts=counts) if is_source else engine.relation(table=parts, query=None, file=None)
+    )
     named = parts or source
     with explained_if_missing(engine, named):
         columns: Mapping[str, Column] = {column.name: column for column in engine.columns(relation)}
@@ -222,14 +231,24 @@ def source_obstacles(engine: Engine, spec: Origin) -> Iterator[Obstacle]:
         yield from obstacles_in(lambda: engine.relation(table=None, query=None, file=source.file))
 
 
-def source_of(engine: Engine, spec: Origin) -> str:
+def source_of(engine: Engine, spec: Origin, *, counts: bool = False) -> str:
     """The FROM form of the spec's source, with the cells of its points, and after its release steps.
 
     A run that has read the source into a table of its own reads that.
+
+    Args:
+        engine: where it is.
+        spec: names the source.
+        counts: the caller counts the persons that rows stand for, where a column says that.
+
+    Raises:
+        UnsupportedError: rows stand for several persons, and the caller counts rows.
     """
+    if not counts:
+        refuse_counts(spec, "this command")
     if isinstance(spec, Spec) and spec.rows_in is not None:
         return engine.relation(table=spec.rows_in, query=None, file=None)
-    relation = plain_source_of(engine, spec)
+    relation = plain_source_of(engine, spec, counts=counts)
     if isinstance(spec, Spec):
         with explained_if_missing(engine, spec.source.table):
             return stepped(engine, spec, pointed(engine, spec, relation))
@@ -241,12 +260,14 @@ def source_of(engine: Engine, spec: Origin) -> str:
         return stepped(engine, spec, relation)
 
 
-def plain_source_of(engine: Engine, spec: Origin) -> str:
+def plain_source_of(engine: Engine, spec: Origin, *, counts: bool = False) -> str:
     """The FROM form of the spec's source, before points and steps: as it is, but for missing codes and keys.
 
     Raises:
         SpecError: the spec names none.
     """
+    if not counts:
+        refuse_counts(spec, "this command")
     if not spec.source.given:
         raise SpecError(_MISSING)
     if isinstance(spec, Spec):

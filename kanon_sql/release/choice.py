@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import Examination, Subject, consistent_with_source, examine
-from kanon_sql.frequency import FrequencySets, LabelSizes, label_sizes
+from kanon_sql.frequency import FrequencySets, LabelSizes, count_of, label_sizes
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Mapped
 from kanon_sql.search import Node
@@ -95,6 +95,7 @@ class Choice:
             label_sizes=self._label_sizes,
             populations=self.populations | self._consistent(workspace, table, columns),
             counted=counted,
+            count=count_of(self.spec, "checked"),
         )
         for name, people in self.sets.populations.items():
             labelled = self.populations[name]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
+from kanon_sql.frequency import count_of
 from kanon_sql.hierarchies import computed_value, refuse_wrong_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import (
@@ -324,7 +325,9 @@ def _verify(
     columns = workspace.columns(target)
     if list(columns) != list(names):
         raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
-    (rows,) = workspace.row("release/count", table=target, mark=None, unit=None)
+    (rows,) = workspace.row(
+        "release/count", table=target, mark=None, unit=None, row_persons=count_of(choice.spec, "counted")
+    )
     if int(rows) != expected:
         raise VerificationError(
             f"verification: {rows} rows were written where {expected} were expected "
@@ -333,10 +336,15 @@ def _verify(
     counted = None
     if choice.mapped is None:
         examined = persons_in is None and choice.needs_classes_only  # who has a unit counts persons
-        counted = counted_classes(workspace, target, columns, choice.quasi_identifiers, examined=examined)
+        counted = counted_classes(
+            workspace, target, columns, choice.quasi_identifiers, examined=examined,
+            count=count_of(choice.spec, "checked"),
+        )  # fmt: skip
         _refuse_other_labels(workspace, choice, target, counted, masked=masked > 0)
     else:
-        refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)
+        refuse_other_cells(
+            workspace, choice.sets, choice.mapped, target, columns, masked, count_of(choice.spec, "checked")
+        )
     quasi_identifiers = choice.spec.quasi_identifiers
     refuse_wrong_columns(workspace, choice.spec.computed, quasi_identifiers, choice.columns, target)
     if persons_in is None:
@@ -379,6 +387,7 @@ def _refuse_other_labels(
             value=exact_text(Sql(f"CAST({_as_label(choice, lookup.name)} AS VARCHAR)")),
             masked=masked,
             counted=counted is not None,
+            row_persons=count_of(choice.spec, "checked"),
         )
         for lookup in sets.lookups
     ]

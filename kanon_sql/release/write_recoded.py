@@ -88,6 +88,7 @@ def refuse_other_cells(
     target: Relation,
     columns: Mapping[str, Column],
     masked: int,
+    row_persons: Sql | None = None,
 ) -> None:
     """Compare the written table with the recoding.
 
@@ -98,6 +99,7 @@ def refuse_other_cells(
         target: the written table.
         columns: its columns by name.
         masked: suppressed rows that are in it, every quasi-identifier masked.
+        row_persons: for how many persons a row of the table stands, over the alias ``checked``; None where each is one.
 
     Raises:
         VerificationError: a class has other rows, a label does not cover a value that is released as it, or other cells
@@ -118,6 +120,7 @@ def refuse_other_cells(
         values=[exact_value(columns[path.name], "checked") for path in mapped.paths],
         labels=[_label(mapped, path.index) for path in mapped.paths],
         masked=masked,
+        row_persons=row_persons,
     )
     if different:
         raise VerificationError(
@@ -125,7 +128,7 @@ def refuse_other_cells(
             "(did the source change while it was read?); the table was dropped"
         )
     if mapped.suppressed:
-        _refuse_other_suppressed(workspace, mapped, target, columns, masked)
+        _refuse_other_suppressed(workspace, mapped, target, columns, masked, row_persons)
 
 
 def _label(mapped: Mapped, index: int) -> Sql:
@@ -135,7 +138,12 @@ def _label(mapped: Mapped, index: int) -> Sql:
 
 
 def _refuse_other_suppressed(
-    workspace: Workspace, mapped: Mapped, target: Relation, columns: Mapping[str, Column], masked: int
+    workspace: Workspace,
+    mapped: Mapped,
+    target: Relation,
+    columns: Mapping[str, Column],
+    masked: int,
+    row_persons: Sql | None,
 ) -> None:
     """Count the suppressed cells of the written table: what a masked row has is no cell that was suppressed alone.
 
@@ -151,6 +159,7 @@ def _refuse_other_suppressed(
         "release/recoded_suppressed",
         written=target,
         cells=[{"value": exact_value(columns[path.name], "checked"), "top": path.top} for path, _ in found],
+        row_persons=row_persons,
     )
     for (path, recorded), count in zip(found, counts, strict=True):
         cells = int(count or 0) - (masked if path.top == TOP else 0)

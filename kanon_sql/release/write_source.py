@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.frequency import refuse_counts
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.write_recoded import join_of
@@ -70,6 +71,8 @@ def write_from_source(
         temporary: the table is copied afterwards, so that it needs no order and belongs to the session.
     """
     spec, columns, sets = choice.spec, choice.columns, choice.sets
+    if choice.mapped is not None and choice.mapped.slices:
+        refuse_counts(spec, f"recoding: {spec.recoding.method}, which divides rows that are alike,")
     workspace.execute(
         "release/write",
         target=target,

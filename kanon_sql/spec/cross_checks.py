@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from kanon_sql.spec.checks import Fault
 from kanon_sql.spec.computed import computed_faults
+from kanon_sql.spec.counts import count_faults
 from kanon_sql.spec.differential_privacy import differential_privacy_faults
 from kanon_sql.spec.fields import table_name
 from kanon_sql.spec.increments import state_faults
@@ -85,6 +86,7 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         yield from recoding_faults(value)
         yield from differential_privacy_faults(value)
         yield from m_invariance_faults(value)
+        yield from count_faults(value)
         yield from missing_faults(value)
         yield from point_faults(value)
         yield from rare_faults(value)

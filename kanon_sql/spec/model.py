@@ -17,7 +17,7 @@ from kanon_sql.spec.differential_privacy import (
     differential_privacy_in,
 )
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
-from kanon_sql.spec.fields import ColumnNames, TableName
+from kanon_sql.spec.fields import ColumnName, ColumnNames, TableName
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.increments import IncrementOptions, StateSchema
 from kanon_sql.spec.json_schema import schema_of
@@ -56,6 +56,8 @@ class Spec(SpecDocument):
         release_view: that the release is a view, which ``release: {view: ...}`` says; None where it is none.
         unit: the column that identifies the protected person, or the columns that do together, whose parts may be
             quasi-identifiers; None to protect rows.
+        count: the column that says for how many persons a row stands, each of whom counts; it is under ``keep`` too.
+            None where a row stands for one.
         identifiers: columns that are never released.
         quasi_identifiers: column -> hierarchy, in the order of a node's levels.
         sensitive: columns that the privacy requirements protect; released as they are.
@@ -118,6 +120,9 @@ class Spec(SpecDocument):
     unit: ColumnKey | None = Field(
         default=None,
         description="The column that identifies a person, or several, such as [site, pid]: protect persons, not rows.",
+    )
+    count: ColumnName | None = Field(
+        default=None, description="The column that says for how many persons a row stands, as in a table of counts."
     )
     identifiers: ColumnNames = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], hierarchies_by_column] = Field(
@@ -337,6 +342,7 @@ class Spec(SpecDocument):
             "source": self.source.to_dict(),
             "release": self.publishes,
             "unit": written_key(self.unit),
+            "count": self.count,
             "identifiers": list(self.identifiers),
             "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
             "sensitive": list(self.sensitive),
@@ -378,7 +384,7 @@ class Spec(SpecDocument):
     def needs_class_size_only(self) -> bool:
         """Whether privacy asks for classes of this many rows, and nothing else: then alike rows may go anywhere."""
         sizes = all(isinstance(item, KAnonymityRequirement) and item.k is not None for item in self.privacy)
-        return sizes and self.unit is None
+        return sizes and self.unit is None and self.count is None
 
     @property
     def differential_privacy(self) -> DifferentialPrivacyRequirement | None:
@@ -402,7 +408,7 @@ class Spec(SpecDocument):
         found = {**self.to_dict(), RELEASE_YEAR: self._year}
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
-        for name in ("steps", "utility", "missing", "state", "increments", RELEASE_YEAR):
+        for name in ("count", "steps", "utility", "missing", "state", "increments", RELEASE_YEAR):
             if found[name] is None:
                 del found[name]
         if not self.warnings.given():

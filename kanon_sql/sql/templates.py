@@ -145,6 +145,7 @@ def _environment() -> Environment:
         range=range,
         same=same,
         column=lambda prefix, *numbers: identifier(column(prefix, *numbers)),
+        row_persons=None,  # for how many persons a row stands, where a column says it
         columns=lambda prefix, of: [identifier(column(prefix, index)) for index, _ in enumerate(of)],
     )
     return environment

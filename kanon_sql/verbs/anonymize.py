@@ -179,7 +179,7 @@ def _earlier(run: Run, spec: Spec) -> Sequence[Entry] | None:
 
     Publishing takes a transaction of its own: whether there can be one is known before the search.
     """
-    with open_workspace(run.engine, source_of(run.engine, spec)) as workspace, run.engine.transaction():
+    with open_workspace(run.engine, source_of(run.engine, spec, counts=True)) as workspace, run.engine.transaction():
         refuse_other_release(workspace, spec)
         return None if spec.ledger is None else comparable_releases(workspace, spec)
 

@@ -27,9 +27,12 @@ from kanon_sql.evaluate import (
 from kanon_sql.frequency import (
     OpenTable,
     PopulationClasses,
+    count_of,
     measured_models,
     notes_on_models,
     open_table,
+    refuse_counts,
+    refuse_wrong_counts,
     source_of,
     unknown_columns,
 )
@@ -113,6 +116,8 @@ def check(
         (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
     refuse(obstacles(engine, spec, "check", Options(table=table)))
+    if republication is not None:
+        refuse_counts(spec, "m-invariance")
     of_csv = None if csv is None else CsvFormat.parse(csv)
     models = models_of(spec)
     unit = None if count_rows else spec.unit
@@ -121,11 +126,11 @@ def check(
         refuse_perturbed(engine, asked.parts, earlier)
         spec = as_published(engine, spec, asked.parts)
         # A table may be checked whose source no one has; who needs it then asks for it in vain.
-        relation = source_of(engine, spec) if spec.source.given else ""
+        relation = source_of(engine, spec, counts=True) if spec.source.given else ""
         # One pass judges a table. The labels of a population are read by several statements, and made once if they may.
         inline = engine.scratch.mode != "temp" or not spec.compares_with_population
         with open_workspace(engine, relation, inline=inline) as workspace:
-            opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
+            opened = replace(open_table(engine, spec, asked.parts, counts=True), shown=asked.shown)
             outcome = _examined(workspace, spec, models, opened, unit)
             revealed = outcome.failing(workspace, reveal) if reveal and not outcome.examination.passed else []
             invariances: list[Invariance] = []
@@ -199,7 +204,9 @@ class _Outcome:
     def details(self, workspace: Workspace, spec: Spec) -> Details:
         """What a report shows: the classes of the spec's quasi-identifiers, counted."""
         closeness = closeness_among(groupings(self.models)[None])
-        table = Table("table", table_frames(self.subject, closeness), self.subject.table, closeness)
+        table = Table(
+            "table", table_frames(self.subject, closeness), self.subject.table, closeness, count=self.subject.count
+        )
         return of_table(workspace, spec, self.models, table)
 
 
@@ -208,6 +215,7 @@ def _examined(
 ) -> _Outcome:
     """Examine a table, with what the requirements ask of its source, of populations and of backgrounds."""
     _need_columns(spec, models, unit, opened)
+    refuse_wrong_counts(workspace, spec, opened.relation, opened.columns, opened.shown)
     columns = _columns(workspace, spec, models, opened)
     workspace.report(f"grouping {opened.shown} by its quasi-identifiers", None)
     needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
@@ -228,6 +236,7 @@ def _examined(
         own_references=own_references,
         label_sizes=label_sizes_in_domain(workspace, spec, models, opened),
         populations={name: item.frame for name, item in (matched | beliefs | consistent).items()},
+        count=count_of(spec, "checked"),
     )
     absent = {model.label: _missed(model, matched) for model in models if model.penalizes_missing_persons}
     examination = examine(workspace, subject, models)
@@ -292,6 +301,8 @@ def spellings(names: Iterable[str]) -> list[str]:
 
 def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterator[str]:
     """What to know about the verdict."""
+    if spec.count is not None:
+        yield f"rows are persons: a row stands for as many as {spec.count} says"
     if count_rows and spec.unit is not None:
         yield f"rows were counted, not persons ({spec.unit}): every k is an upper bound"
     if revealed:

@@ -14,7 +14,9 @@ from kanon_sql.frequency import (
     OpenTable,
     PopulationClasses,
     ValueFacts,
+    count_of,
     match_populations,
+    refuse_wrong_counts,
     sizes_in_domain,
     source_of,
     value_facts_of,
@@ -53,7 +55,9 @@ def attribute_facts(
         known = value_facts_of(models, columns[name])
         compared = [model for model in models if model.attribute == name and model.needs_reference]
         if any(model.reference == "original" for model in compared):
-            within, found = source, columns_of_source(workspace, spec, [name, *([] if unit is None else [unit])])
+            asked = [own for own in (name, unit, spec.count) if own is not None]
+            within, found = source, columns_of_source(workspace, spec, asked)
+            refuse_wrong_counts(workspace, spec, source, found, "the source")
         else:
             within, found = table, dict(columns)
         if compared:
@@ -65,7 +69,9 @@ def attribute_facts(
             workspace.execute("verbs/check/values", target=raw, table=within, value=value, name=f"v{index}")
             known = with_hierarchy(workspace, spec, models, replace(known, column=found[name]), index, raw)
             counted = None if unit is None else found[unit]
-            references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
+            references[name] = reference_in(
+                workspace, f"reference{index}", within, known, counted, count_of(spec, "original")
+            )
             known = replace(known, column=columns[name])
         missing = known.absent(workspace, table, "checked", exact_value(columns[name], "checked"))
         if missing and table != source:  # all rows with a value may have been suppressed
@@ -79,7 +85,7 @@ def attribute_facts(
 
 def columns_of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:
     """The source's columns that the requirements compare with, each of one kind."""
-    originals = workspace.described(source_of(workspace.engine, spec))
+    originals = workspace.described(source_of(workspace.engine, spec, counts=True))
     for name in needed:
         if name not in originals:
             raise SpecError(
@@ -99,7 +105,7 @@ def matched_populations(
     compared = [model for model in models if model.population is not None]
     if not compared:
         return {}
-    originals = workspace.described(source_of(workspace.engine, spec))
+    originals = workspace.described(source_of(workspace.engine, spec, counts=True))
     workspace.report("matching the population", None)
     present = [model for model in compared if model.measures_presence]
     if present and unit is not None:
@@ -118,7 +124,7 @@ def label_sizes_in_domain(
     if not any(model.uses_label_width for model in models):
         return None
     workspace.report("counting what labels stand for", None)
-    originals = workspace.described(source_of(workspace.engine, spec))
+    originals = workspace.described(source_of(workspace.engine, spec, counts=True))
     return sizes_in_domain(workspace.apart("widths_"), spec, models, originals, raw=opened.is_source)
 
 
@@ -130,7 +136,7 @@ def judged_beliefs(
     for model in models:
         if model.background is not None and model.frame is not None:
             workspace.report(f"judging the beliefs of who knows {model.background.shown}", None)
-            originals = workspace.described(source_of(workspace.engine, spec))
+            originals = workspace.described(source_of(workspace.engine, spec, counts=True))
             apart = workspace.apart(f"beliefs{len(found)}_")
             found[model.frame] = beliefs_of(
                 apart,
@@ -151,6 +157,6 @@ def compared_records(
     """Which records of the source the table's rows may stand for, where a requirement is about both."""
     if all(model.least_consistent is None for model in models):
         return {}
-    originals = workspace.described(source_of(workspace.engine, spec))
+    originals = workspace.described(source_of(workspace.engine, spec, counts=True))
     apart = workspace.apart("consistency_")
     return dict(consistent_with_source(apart, spec, models, opened.relation, columns, originals, raw=opened.is_source))

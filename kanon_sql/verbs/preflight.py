@@ -23,7 +23,7 @@ from kanon_sql.evaluate import (
     record_obstacles,
     search_obstacles,
 )
-from kanon_sql.frequency import source_obstacles, width_obstacles
+from kanon_sql.frequency import refuse_counts, source_obstacles, width_obstacles
 from kanon_sql.models import model_obstacles, models_of
 from kanon_sql.recode import recoding_obstacles
 from kanon_sql.spec import Spec, composite_keys, secret_in
@@ -608,12 +608,13 @@ def step_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
 
 
 def reading_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
-    """Missing codes and keys of several columns, where SQL is handed over that reads the tables as they stand.
+    """Counts, missing codes and keys of several columns, where SQL is handed over that reads the tables as they stand.
 
     Args:
         spec: what was asked.
         what: what is written, such as ``a script``.
     """
+    yield from obstacles_in(lambda: refuse_counts(spec, what))
     if spec.missing is not None:
         yield Obstacle(
             f"missing: {what} reads tables as they stand, and would take codes for values; use kanon-sql anonymize, or "

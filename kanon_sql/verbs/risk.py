@@ -31,7 +31,15 @@ from kanon_sql.disclosure.risk import (
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import CountedClasses
-from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
+from kanon_sql.frequency import (
+    OpenTable,
+    count_of,
+    open_table,
+    refuse_counts,
+    refuse_wrong_counts,
+    source_of,
+    unknown_columns,
+)
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import (
     HIDDEN,
@@ -212,18 +220,24 @@ def risk(
             f"{largest_combination}; at most {MOST_COMBINATIONS:,} are measured: name fewer columns, or lower "
             "--combinations"
         )
+    if population is not None:
+        refuse_counts(spec, "a population")
     unit = None if count_rows else spec.unit
     with running(engine, timeout, report) as run, _measured(engine, spec, table) as (asked, absent):
         refuse_perturbed(engine, spec.source.table if asked is None else asked.parts)
         spec = spec if asked is None else as_published(engine, spec, asked.parts)
-        with open_workspace(engine, source_of(engine, spec)) as workspace:
+        with open_workspace(engine, source_of(engine, spec, counts=True)) as workspace:
             opened = _opened(engine, spec, asked, names, unit)
-            frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])
+            refuse_wrong_counts(workspace, spec, opened.relation, opened.columns, opened.shown)
+            person = None if unit is None else opened.columns[unit]
+            frames = RiskFrames(opened.relation, _of(opened, names), person, count_of(spec, "checked"))
             opened.refuse_inexact(workspace, [*names, *([] if unit is None else [unit])])
             workspace.report(f"grouping {opened.shown} by the quasi-identifiers", None)
             histogram = histogram_of(workspace, frames)
             matches = None
             notes = [*absent, *_notes(histogram, unit, sampling_fraction)]
+            if spec.count is not None:
+                notes.append(f"rows are persons: a row stands for as many as {spec.count} says")
             if population is not None:
                 workspace.report(f"grouping {population} by the same columns", None)
                 others = _population(workspace, spec, population, opened, names, unit)
@@ -318,7 +332,7 @@ def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[T
 
 
 def _opened(engine: Engine, spec: Spec, asked: TargetTable | None, names: Sequence[str], unit: str | None) -> OpenTable:
-    opened = open_table(engine, spec, None if asked is None else asked.parts)
+    opened = open_table(engine, spec, None if asked is None else asked.parts, counts=True)
     if asked is not None:
         opened = replace(opened, shown=asked.shown)
     problems = unknown_columns(opened.shown, opened.columns, names, "which is to be looked at")

@@ -40,6 +40,7 @@ class Records:
         is_weighted: a row of the table is a value of all columns together, with its ``row_count``.
         suppressed: the classes that are left out; None for none.
         class_keys: the expressions that identify a class there.
+        count: for how many persons a row stands, over the alias ``checked``; None where each is one.
     """
 
     table: Relation
@@ -48,12 +49,15 @@ class Records:
     is_weighted: bool = False
     suppressed: Relation | None = None
     class_keys: Sequence[Sql] = ()
+    count: Sql | None = None
 
     @classmethod
-    def of_table(cls, table: Relation, columns: Mapping[str, Column], unit: str | None = None) -> Self:
-        """The rows of a table; ``unit`` is the column that identifies persons, None to count rows."""
+    def of_table(
+        cls, table: Relation, columns: Mapping[str, Column], unit: str | None = None, count: Sql | None = None
+    ) -> Self:
+        """The rows of a table; ``unit`` is the column that identifies persons, None to count rows, or ``count``."""
         person = None if unit is None else exact_value(columns[unit], "checked")
-        return cls(table, lambda name: shown_keys([columns[name]], "checked"), person)
+        return cls(table, lambda name: shown_keys([columns[name]], "checked"), person, count=count)
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,7 @@ def agreement_of(
             keys=expressions,
             unit=records.unit,
             weighted=records.is_weighted,
+            row_persons=records.count,
             suppressed=records.suppressed,
             class_keys=records.class_keys,
             pairs=[

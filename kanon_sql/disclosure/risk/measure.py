@@ -32,11 +32,13 @@ class RiskFrames:
         table: the table.
         columns: the columns that make records alike.
         unit: the column that identifies persons; None to count rows.
+        count: for how many persons a row stands, over the alias ``checked``; None where each is one.
     """
 
     table: Relation
     columns: Sequence[Column]
     unit: Column | None
+    count: Sql | None = None
 
     @property
     def keys(self) -> list[Sql]:
@@ -76,6 +78,7 @@ class RiskFrames:
             unit=self.person,
             where=None,
             counted=False,
+            row_persons=self.count,
         )
         counting = "rows" if self.unit is None else "unit"
         return classes(Frames(rows, {}, counting, [identifier(name) for name in key_names]), [])
@@ -84,7 +87,9 @@ class RiskFrames:
 def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
     """The sizes of a table's classes."""
     name = "disclosure/risk/histogram"
-    answer = workspace.fetch(name, MOST_SIZES, classes=frames.classes(), table=frames.table, there=_THERE)
+    answer = workspace.fetch(
+        name, MOST_SIZES, classes=frames.classes(), table=frames.table, there=_THERE, row_persons=frames.count
+    )
     there = sum(int(rows) for size, _, rows in answer if size == _THERE)
     found = [(int(size), count, int(rows)) for size, count, rows in answer if size != _THERE]
     sizes = {size: int(count) for size, count, _ in sorted(found) if size}
@@ -154,6 +159,7 @@ def combination_measures(
             keys=frames.keys,
             key_names=frames.key_names,
             unit=frames.person,
+            row_persons=frames.count,
             combinations=[frames.names_of(columns) for columns in chunk],
         )
         refuse_incomplete("disclosure/risk/combinations", len(rows), len(chunk), "combinations of columns")

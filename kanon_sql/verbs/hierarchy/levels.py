@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kanon_sql.engines import Engine, Reporter, Row, Workspace, open_workspace
 from kanon_sql.errors import HierarchyError, SpecError
-from kanon_sql.frequency import explained_if_missing, source_columns, source_of
+from kanon_sql.frequency import count_of, explained_if_missing, refuse_wrong_counts, source_columns, source_of
 from kanon_sql.hierarchies import (
     FileStyle,
     Site,
@@ -92,7 +92,7 @@ def hierarchy(
     chosen = _chosen(spec, tuple(values) if values is not None else attributes)
     paths = _paths(chosen, export)
     with running(engine, timeout, report) as run:
-        relation = "" if values is not None else source_of(engine, spec)
+        relation = "" if values is not None else source_of(engine, spec, counts=True)
         with open_workspace(engine, relation) as workspace:
             if values is None:
                 surveyed = _of_source(workspace, spec, chosen, relation)
@@ -177,6 +177,7 @@ def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], rela
     own = [columns[item.name] for item in chosen]
     workspace.report("reading the source: one GROUP BY over the attributes", None)
     refuse_blank_ends(workspace, source_relation(), exact_texts(own, "checked"), "the source")
+    refuse_wrong_counts(workspace, spec, source_relation(), columns, "the source")
     raw = workspace.table("raw")
     names = [f"q{index}" for index in range(len(own))]
     expressions = [exact_value(column, "kanon_source") for column in own]
@@ -184,7 +185,7 @@ def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], rela
     who = [] if person is None else [exact_value(columns[person], "kanon_source")]
     workspace.execute(
         "frequency/raw", target=raw, source=source_relation(), names=[*names, *(["unit"] if who else [])],
-        values=[*expressions, *who],
+        values=[*expressions, *who], row_persons=count_of(spec, "kanon_source"),
     )  # fmt: skip
     refuse_mixed_forms(workspace, raw, dict(zip(names, own, strict=True)), labelled=names, weighted=True)
     workspace.report("building the hierarchies' lookup tables", None)

@@ -115,7 +115,7 @@ def _of_persons(found: Chosen | RecodingResult, choice: Choice) -> list[Warned]:
     from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
 
     spec, workspace = found.spec, found.workspace
-    if spec.unit is None and spec.warnings.rows_not_persons != "allow":
+    if spec.unit is None and spec.count is None and spec.warnings.rows_not_persons != "allow":
         for number, repeated in enumerate(repeated_persons(workspace, spec, source_relation(), found.columns)):
             if few_persons := persons_in_choice(workspace.apart(f"persons{number}_"), choice, repeated):
                 return few_persons
@@ -191,7 +191,7 @@ def warnings_of_table(
     if spec.warnings.unnamed_columns != "allow":
         others = {name: column for name, column in columns.items() if name not in (person, *parts_of_key(person))}
         warned += unnamed_columns(workspace, spec, table, others, is_source=is_source)
-    if counts_rows and spec.warnings.rows_not_persons != "allow":
+    if counts_rows and spec.count is None and spec.warnings.rows_not_persons != "allow":
         for repeated in repeated_persons(workspace, spec, table, columns):
             frames = RiskFrames(table, [columns[name] for name in names], repeated.column)
             if few_persons := persons_in_table(workspace, models, frames, repeated):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.disclosure.risk import LARGE, Agreement, GroupsOf, Pair, Records, agreement_of
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import few
+from kanon_sql.frequency import count_of
 from kanon_sql.models import PrivacyModel
 from kanon_sql.release import Choice, Labelled, free_name, labelled_with_values
 from kanon_sql.spec import Spec
@@ -189,7 +190,7 @@ def linking_columns(
     if not released or not labels or spec.warnings.kept_links_rows == "allow":
         return []
     workspace.report("looking for columns that link rows", None)
-    asked = partial(agreement_of, workspace, Records.of_table(table, columns, unit))
+    asked = partial(agreement_of, workspace, Records.of_table(table, columns, unit, count_of(spec, "checked")))
     _, alone = asked([], alone=released, labels=labels, least=few(models))
     grouped = [Pair(kept, name) for kept in released if _is_of_groups(alone[kept]) for name in labels]
     agreements, _ = asked(grouped) if grouped else ({}, {})
@@ -209,7 +210,10 @@ def _coarse(choice: Choice) -> list[str]:
 def _in_rows(choice: Choice, rows: Labelled, released: Sequence[str]) -> _Compared:
     """Columns in released rows beside their values."""
     finer = {name: [values[name] for values in (rows.values, rows.finer) if name in values] for name in _coarse(choice)}
-    return _Compared(released, Records.of_table(rows.table, rows.columns, rows.unit), rows.labels, finer)
+    return _Compared(
+        released, Records.of_table(rows.table, rows.columns, rows.unit, count_of(choice.spec, "checked")),
+        rows.labels, finer,
+    )  # fmt: skip
 
 
 def _is_counted(choice: Choice, released: Sequence[str]) -> bool:
