@@ -68,6 +68,8 @@ _TITLES = {
     "Source": "source",
     "CsvFormat": "source: csv",
     "QuasiIdentifier": "quasi_identifiers",
+    "Prefix": "quasi_identifiers: prefix",
+    "Dates": "quasi_identifiers: dates",
     "Point": "quasi_identifiers: point",
     "Rare": "quasi_identifiers: rare",
     "Suppression": "suppression",
@@ -102,6 +104,7 @@ _TITLES = {
     "RankSwap": "perturb: rank_swap",
     "Swap": "perturb: swap",
     "Pram": "perturb: pram",
+    "Shift": "perturb: shift",
     "Linkage": "linkage",
 }
 """Model -> the key under which it is written."""

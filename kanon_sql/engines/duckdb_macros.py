@@ -30,8 +30,8 @@ _FUNCTIONS = frozenset((
     "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "encode", "floor", "greatest", "lag",
     "lead", "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min",
     "nullif", "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256",
-    "string_split", "substr", "substring", "sum", "translate", "trim", "txid_current", "unhex", "unnest", "+", "-",
-    "*", "/", "//", "%", "||", "&",
+    "string_split", "substr", "substring", "sum", "timezone", "to_days", "to_hours", "translate", "trim",
+    "txid_current", "unhex", "unnest", "+", "-", "*", "/", "//", "%", "||", "&",
 ))  # fmt: skip
 """Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
 

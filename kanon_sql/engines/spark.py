@@ -66,8 +66,8 @@ _FUNCTIONS = frozenset(
     character_length coalesce concat count date date_add date_format date_part date_sub dense_rank div encode explode
     extract floor from_utc_timestamp greatest if ifnull isnotnull isnull lag lead least left length ln log
     lower ltrim max min mod nullif nvl pmod power rand random range rank repeat replace right round row_number
-    rpad lpad rtrim sha2 string stack substr substring sum to_date to_timestamp to_utc_timestamp translate trim
-    trunc typeof unhex upper when
+    rpad lpad rtrim sha2 string stack substr substring sum timestampadd to_date to_timestamp to_utc_timestamp translate
+    trim trunc typeof unhex upper when
     """.split()
 )
 """Functions of Spark's that our SQL calls, its operators among them."""

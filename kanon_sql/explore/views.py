@@ -85,6 +85,7 @@ OF_EVERY_PLAN = {
     "uneven_suppression",
     "numbers_as_text",
     "births_in_future",
+    "leading_zeros_lost",
 }
 """The warnings that stand with the answer; all others take the rows of the release."""
 

@@ -45,6 +45,7 @@ from kanon_sql.hierarchies.kind import (
     value_text,
 )
 from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
+from kanon_sql.hierarchies.matching_rows import listed_for
 from kanon_sql.hierarchies.points import cell_of, coordinates
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "kind_of",
     "level_names",
     "limited",
+    "listed_for",
     "number_text",
     "read_hierarchy",
     "refuse_blank_ends",

@@ -125,6 +125,8 @@ def _sound(
 ) -> list[Survey]:
     """The lookup tables of some columns, which nest and cover the data."""
     found = survey(workspace, spec, sites, raw, numbered=numbered)
+    if not partial:
+        found = [_compared(workspace, item, site) for item, site in zip(found, sites, strict=True)]
     for problems in (
         [problem for item in found for problem in item.nesting_problems()],
         [problem for item in found for problem in item.coverage_problems(nulls, partial=partial)],
@@ -132,6 +134,19 @@ def _sound(
         if problems:
             raise HierarchyError(problems)
     return found
+
+
+def _compared(workspace: Workspace, item: Survey, site: Site) -> Survey:
+    """What values without a row differ in from those that have one; one statement, where there are such values."""
+    if not item.coverage.uncovered or item.table.hierarchy_rows is None:
+        return item
+    text = value_text(site.column, Sql("labels.value"))
+    counts = workspace.row("hierarchies/nearly", lookup=item.table.table, domain=item.table.nested_in, text=text)
+    return replace(item, nearly=dict(zip(_DIFFERENCES, (int(count or 0) for count in counts), strict=True)))
+
+
+_DIFFERENCES = ("upper or lower case", "blanks at the ends", "leading zeros")
+"""What the statement counts, in its order."""
 
 
 def survey(

@@ -11,6 +11,7 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies.files import with_top
 from kanon_sql.hierarchies.kind import kind_of, rule_labels, value_text
 from kanon_sql.hierarchies.lookups import Lookup
+from kanon_sql.hierarchies.matching_rows import listed_for
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, identifier, literal, parsed, render
 
@@ -50,7 +51,7 @@ def inline_label(spec: Spec, column: Column, lookup: Lookup, level: int, name: s
         return InlineLabel(literal(lookup.top), True)
     value = identifier(name)
     hierarchy = kind_of(lookup.quasi_identifier)
-    written = hierarchy.listed_rows(spec)
+    written = listed_for(spec, lookup.quasi_identifier, column, lookup.where)
     if written is not None:
         rows = with_top(written)
         text = value_text(column, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from kanon_sql.errors import Problem, SpecError, counted, have
 from kanon_sql.spec import QuasiIdentifier, Spec
@@ -118,11 +118,13 @@ class Survey:
         table: the lookup table.
         split: level -> labels of it that have more than one parent.
         coverage: of the data.
+        nearly: what uncovered values differ in from a value of the hierarchy, in words -> how many of them do.
     """
 
     table: BuiltTable
     split: Mapping[int, int]
     coverage: Coverage
+    nearly: Mapping[str, int] = field(default_factory=dict)
 
     def nesting_problems(self) -> list[Problem]:
         """Levels that do not nest."""
@@ -155,8 +157,8 @@ class Survey:
                 Problem(
                     f"{where}: {counted(found.uncovered, 'distinct value')} ({counted(found.uncovered_rows, 'row')}) "
                     f"{'has' if found.uncovered == 1 else 'have'} no "
-                    "generalization in the hierarchy; add rows for them (kanon-sql hierarchy --reveal N shows N of "
-                    "them)"
+                    f"generalization in the hierarchy{self._almost()}; add rows for them (kanon-sql hierarchy --reveal "
+                    "N shows N of them)"
                 )
             )
         if found.null_rows and nulls == "error":
@@ -167,6 +169,11 @@ class Survey:
                 )
             )
         return problems
+
+    def _almost(self) -> str:
+        """Of how many of them it has a value that is written a little otherwise."""
+        parts = [f"{count:,} only in {what}" for what, count in self.nearly.items() if count]
+        return f" (of them differ from a value of it {', '.join(parts)})" if parts else ""
 
     @property
     def unused(self) -> int | None:

@@ -10,7 +10,8 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, Problem, have
 from kanon_sql.hierarchies.files import TOP, with_top
 from kanon_sql.hierarchies.graph import as_tree
-from kanon_sql.hierarchies.kind import kind_of, value_text
+from kanon_sql.hierarchies.kind import value_text
+from kanon_sql.hierarchies.matching_rows import listed_for
 from kanon_sql.spec import Origin, QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql
 
@@ -77,7 +78,7 @@ def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> di
     loaded = {}
     with workspace.together():
         for site in sites:
-            rows = kind_of(site.hierarchy).listed_rows(spec, several=site.several)
+            rows = listed_for(spec, site.hierarchy, site.column, site.where, several=site.several)
             if rows is None:
                 continue
             given = with_top(rows)

@@ -15,11 +15,12 @@ from statistics import NormalDist
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError, counted
 from kanon_sql.frequency import DRAWN_FROM, draw_of, open_table, unknown_columns
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.perturbation.dates import SHIFT, days_of, moved_dates
 from kanon_sql.perturbation.matrix import by_bayes, thresholds
-from kanon_sql.spec import Masking, Noise, PerturbSpec, Pram
+from kanon_sql.spec import Masking, Noise, PerturbSpec, Pram, Shift
 from kanon_sql.sql import Relation, Sql, exact_text, render, source_relation
 
 __all__ = ["NUMBERS", "MaskedColumn", "MaskedTable", "masked", "moments_of"]
@@ -93,18 +94,25 @@ def masked(workspace: Workspace, spec: PerturbSpec) -> MaskedTable:
         "perturbation/true",
         target=base,
         source=source_relation(),
-        row_key=exact_text(Sql(f"CAST({exact_value(columns[spec.key], 'kanon_source')} AS VARCHAR)")),
+        unit=None if spec.unit is None else _text(columns[spec.unit]),
+        row_key=_text(columns[spec.key]),
         columns=[
             *({"name": f"s{number}", "value": _plain(columns[name])} for number, name in enumerate(spec.released)),
             *({"name": own, "value": exact_value(columns[name], "kanon_source")} for name, own in strata.items()),
         ],
     )
     listed = [f"s{number}" for number, _ in enumerate(spec.released)]
+    listed += [] if spec.unit is None else ["unit_key"]
     rows, keys, *known = (int(item or 0) for item in workspace.row("perturbation/counts", base=base, columns=listed))
     if rows != keys:
         raise SpecError(
             f"key: {spec.key!r} has {keys:,} different values in {rows:,} rows; name a column without NULL that "
             "identifies rows"
+        )
+    if spec.unit is not None and (of_none := rows - known.pop()):
+        raise SpecError(
+            f"unit: {spec.unit!r} is NULL in {counted(of_none, 'row')}, so whose dates these are is not known; leave "
+            "such rows out in a source query"
         )
     if not rows:
         raise SpecError("the source has no rows, so there is nothing to mask; name a table that has some")
@@ -128,7 +136,7 @@ def masked(workspace: Workspace, spec: PerturbSpec) -> MaskedTable:
 def _columns(workspace: Workspace, spec: PerturbSpec) -> Mapping[str, Column]:
     opened = open_table(workspace.engine, spec, None)
     columns = opened.columns
-    named = [spec.key, *spec.released, *_strata(spec)]
+    named = [spec.key, *spec.released, *_strata(spec), *(() if spec.unit is None else (spec.unit,))]
     problems = unknown_columns(opened.shown, columns, dict.fromkeys(named), "which the spec names")
     for name, item in spec.perturb.items():
         column = columns.get(name)
@@ -142,6 +150,8 @@ def _columns(workspace: Workspace, spec: PerturbSpec) -> Mapping[str, Column]:
             problems.append(
                 Problem(f"perturb.{name}: ranks need an order, and the column is {column.type}; use swap or pram")
             )
+        if item.shift is not None and column.kind not in workspace.dialect.moved:
+            problems.append(_not_moved(workspace, name, column))
         if item.pram is not None and item.pram.matrix is not None and column.kind != "text":
             problems.append(
                 Problem(
@@ -153,9 +163,18 @@ def _columns(workspace: Workspace, spec: PerturbSpec) -> Mapping[str, Column]:
         raise SpecError(problems)
     used = {name: columns[name] for name in dict.fromkeys(named)}
     draw_of(columns[spec.key], "", "key")
+    if spec.unit is not None:
+        draw_of(columns[spec.unit], "", "unit")
     refuse_blank_ends(workspace, source_relation(), exact_texts(list(used.values()), "checked"), "the source")
     refuse_mixed_forms(workspace, source_relation(), used)
     return columns
+
+
+def _not_moved(workspace: Workspace, name: str, column: Column) -> Problem:
+    dialect = workspace.dialect
+    if not dialect.moved:
+        return Problem(f"perturb.{name}: moving dates was not tried on {dialect.name}; move them in a source query")
+    return Problem(f"perturb.{name}: shift moves dates and times, and the column is {column.type}; cast it to one")
 
 
 def _strata(spec: PerturbSpec) -> list[str]:
@@ -168,6 +187,11 @@ def _strata(spec: PerturbSpec) -> list[str]:
 def _plain(column: Column) -> Sql:
     """A column as it is released where it is kept, and compared where it is not."""
     return exact_value(column, "kanon_source")
+
+
+def _text(column: Column) -> Sql:
+    """A key as text, the same on every engine."""
+    return exact_text(Sql(f"CAST({exact_value(column, 'kanon_source')} AS VARCHAR)"))
 
 
 def _draw(spec: PerturbSpec, name: str, purpose: str) -> Sql:
@@ -192,7 +216,9 @@ def _mask(
         "first": _draw(spec, item.name, "first"),
         "second": _draw(spec, item.name, "second"),
     }
-    if item.masking.noise is not None:
+    if item.masking.shift is not None:
+        _shift(workspace, spec, item, item.masking.shift, given)
+    elif item.masking.noise is not None:
         _noise(workspace, item, item.masking.noise, given)
     elif item.masking.pram is not None:
         _pram(workspace, item, item.masking.pram, given)
@@ -206,6 +232,15 @@ def _mask(
         share = int(Fraction(repr(item.masking.swap.share)) * DRAWN_FROM)
         workspace.execute("perturbation/swap", share=share, within=within, **given)
     return target
+
+
+def _shift(workspace: Workspace, spec: PerturbSpec, item: MaskedColumn, shift: Shift, given: dict[str, Any]) -> None:
+    """Dates moved by the days of their person, which the person's key alone decides: alike in every column."""
+    dated, moved = workspace.table(f"dated_{item.masked}"), workspace.table(f"moved_{item.masked}")
+    days = days_of(render("frequency/draw", key=spec.key_for(SHIFT), text=Sql("base.unit_key")), shift.days, shift.step)
+    workspace.execute("perturbation/dated", target=dated, base=given["base"], source=item.source, days=days)
+    moved_dates(workspace, f"perturb.{item.name}", dated, moved, [item.column], shift.days)
+    workspace.execute("perturbation/shifted_dates", target=given["target"], moved=moved)
 
 
 def _noise(workspace: Workspace, item: MaskedColumn, noise: Noise, given: dict[str, Any]) -> None:

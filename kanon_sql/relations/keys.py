@@ -9,6 +9,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import drawn_number
 from kanon_sql.hierarchies import value_text
+from kanon_sql.perturbation import SHIFT
 from kanon_sql.relations.members import Member, States
 from kanon_sql.spec import PERSON, RelationalSpec, derived_key
 from kanon_sql.sql import Relation, Sql, identifier, sql_list
@@ -55,12 +56,12 @@ class NewKeys:
 
     def drawn_of_persons(self) -> Sql:
         """A number for each person that no released key is made of: of this run, or by the secret of their old keys."""
-        purpose, person = "days that dates of persons are moved by", self.members[PERSON]
+        person = self.members[PERSON]
         if self.spec.key_variable is None:
-            return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(self.drawn, purpose))
+            return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(self.drawn, SHIFT))
         key = person.placed.table.key or ()
         texts = [self._text(person, column, f"key{place}") for place, column in enumerate(key)]
-        return drawn_number(sql_list(texts, " || '|' || "), self.spec.key_for(purpose))
+        return drawn_number(sql_list(texts, " || '|' || "), self.spec.key_for(SHIFT))
 
     def _of_rows(self, member: Member, number: int) -> Relation:
         target = self.workspace.table(f"new_keys{number}")

@@ -19,7 +19,7 @@ from kanon_sql.hierarchies import (
     refuse_several_texts,
     shown_keys,
 )
-from kanon_sql.relations.dates import moved_dates, offsets
+from kanon_sql.relations.dates import moved_in_table, offsets
 from kanon_sql.relations.keys import NewKeys
 from kanon_sql.relations.lists import list_labels, unnest
 from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
@@ -237,12 +237,13 @@ def _moved(
     for number, (name, member) in enumerate(members.items()):
         if columns := spec.shifted.get(name):
             places = unchanged_columns(member.placed)
-            found[name] = moved_dates(
+            found[name] = moved_in_table(
                 workspace,
                 member.placed.shown,
                 member.rows,
                 moving,
                 [(places.index(column), member.types[column]) for column in columns],
+                spec.release.shift_days,
                 is_person=name == PERSON,
                 number=number,
             )

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules
     from kanon_sql.spec.cloaking import CloakSpec, PersonalK
     from kanon_sql.spec.dimension import Dimension
-    from kanon_sql.spec.masking import Masking, Noise, Pram
+    from kanon_sql.spec.masking import Masking, Noise, Pram, Shift
     from kanon_sql.spec.perturbation import PerturbSpec
     from kanon_sql.spec.relational import (
         PERSON,
@@ -147,6 +147,7 @@ __all__ = [
     "Rules",
     "SearchOptions",
     "Share",
+    "Shift",
     "Source",
     "Spec",
     "Suppression",
@@ -207,6 +208,7 @@ _HOME = {
     "Noise": "masking",
     "PerturbSpec": "perturbation",
     "Pram": "masking",
+    "Shift": "masking",
     "Rules": "cell_rules",
     "TableSpec": "tabulation",
     "PersonalK": "cloaking",

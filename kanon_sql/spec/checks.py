@@ -34,6 +34,7 @@ __all__ = [
     "Fault",
     "Faults",
     "FieldType",
+    "ListOr",
     "Loc",
     "Part",
     "choice",
@@ -481,3 +482,34 @@ class Part(BaseModel):
         faults.finish()
         assert value is not None
         return value
+
+
+@dataclass(frozen=True, eq=False)
+class ListOr(FieldType):
+    """A check for a part that a list alone may stand for.
+
+    Attributes:
+        part: its model.
+        key: the one that the list is of.
+    """
+
+    part: type[Part]
+    key: str
+
+    def __call__(self, value: object) -> Part:
+        """Check a value; what is wrong with an item of a list that stands alone is found where it stands."""
+        if not isinstance(value, list | tuple):
+            return self.part.model_validate(value)
+        try:
+            return self.part.model_validate({self.key: value})
+        except ValidationError as error:
+            faults = Faults()
+            for line in error.errors(include_url=False, include_input=False):
+                faults.add(tuple(line["loc"])[1:], line["msg"], line["type"] == AT_KEY)
+            faults.finish()
+            raise AssertionError("unreachable") from None
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        whole = handler(core)
+        listed = handler.resolve_ref_schema(whole)["properties"][self.key]
+        return {"anyOf": [{name: item for name, item in listed.items() if name != "description"}, whole]}

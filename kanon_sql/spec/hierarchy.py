@@ -37,7 +37,6 @@ class Hierarchy(Part):
         in_spec: the spec itself holds labels, which no manifest shows.
         takes_parents: a value may have several rows.
         by_counts: its labels depend on how many rows have each value.
-        assumed_type: the type and the kind of the column that it needs, for a script without a connection.
         never_number, never_dimension, never_grows, never_in_ledger, never_in_view, never_among_parties,
             never_in_script, needs_database: why it does not go with ``as: number``, a dimension of a table, a state, a
             ledger, a guarded view, parties, a script, or values without a table, and what to do; None where it does.
@@ -54,7 +53,6 @@ class Hierarchy(Part):
     in_spec: ClassVar[bool] = False
     takes_parents: ClassVar[bool] = False
     by_counts: ClassVar[bool] = False
-    assumed_type: ClassVar[tuple[str, str]] = ("VARCHAR", "text")
     never_number: ClassVar[str | None] = None
     never_dimension: ClassVar[str | None] = None
     never_grows: ClassVar[str | None] = None
@@ -73,6 +71,16 @@ class Hierarchy(Part):
     def height(self) -> int | None:
         """The level of the top value (level 0 is the value); None when only the data tells."""
         return 1
+
+    @property
+    def zone(self) -> str | None:
+        """The time zone whose dates its labels are made of; None where they are of none."""
+        return None
+
+    @property
+    def assumed_type(self) -> tuple[str, str]:
+        """The type and the kind of the column that it needs, for a script without a connection."""
+        return "VARCHAR", "text"
 
     @property
     def sortable(self) -> bool:

@@ -26,10 +26,13 @@ from kanon_sql.spec.checks import (
 from kanon_sql.spec.fields import ColumnNames, Flag
 from kanon_sql.spec.load import label_text
 
-__all__ = ["METHODS", "Masking", "Noise", "Pram", "RankSwap", "Swap", "parse_maskings"]
+__all__ = ["METHODS", "MOST_DAYS", "Masking", "Noise", "Pram", "RankSwap", "Shift", "Swap", "parse_maskings"]
 
-Method = Literal["noise", "rank_swap", "swap", "pram"]
-METHODS: tuple[Method, ...] = ("noise", "rank_swap", "swap", "pram")
+Method = Literal["noise", "rank_swap", "swap", "pram", "shift"]
+METHODS: tuple[Method, ...] = ("noise", "rank_swap", "swap", "pram", "shift")
+
+MOST_DAYS = 36_500
+"""By a century at most are dates moved."""
 
 MOST_DECIMALS = 9
 MOST_CATEGORIES = 200
@@ -190,6 +193,37 @@ class Pram(Part):
         return {label: {to: Fraction(chance) for to, chance in row.items()} for label, row in self.matrix.items()}
 
 
+class Shift(Part):
+    """All dates of a person are moved by one secret number of days, earlier or later, so that the days between stay.
+
+    Source: Hripcsak, Mirhaji, Low, Malin 2016 (their shift, without truncation).
+
+    Attributes:
+        days: the most days by which dates are moved; none is moved by 0.
+        step: they are moved by multiples of this: with 7, days of the week stay.
+    """
+
+    expected: ClassVar[str] = "{days: 30, step: 7}"
+
+    days: Annotated[int, integer("a number of days", 1, MOST_DAYS)] = Field(
+        description="The most days by which the dates of a person are moved, earlier or later."
+    )
+    step: Annotated[int, integer("a number of days", 1, MOST_DAYS)] = Field(
+        default=1, description="Move by multiples of this many days; 7 keeps days of the week."
+    )
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A number alone is that of the days."""
+        return {"days": value} if isinstance(value, int | float | Decimal) else value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """There is something to move by."""
+        if value is not None and value.step > value.days:
+            yield Fault(("step",), f"no multiple of {value.step} days is within {value.days} days; lower step")
+
+
 class Masking(Part):
     """What makes a column's values untrue: exactly one of the methods.
 
@@ -198,14 +232,18 @@ class Masking(Part):
         rank_swap: for numbers and dates.
         swap: for any values.
         pram: for categories.
+        shift: for dates and times of persons.
     """
 
-    expected: ClassVar[str] = "one of {noise: 0.1}, {rank_swap: 0.05}, {swap: 0.1} and {pram: 0.8}"
+    expected: ClassVar[str] = "one of {noise: 0.1}, {rank_swap: 0.05}, {swap: 0.1}, {pram: 0.8} and {shift: 30}"
 
     noise: Noise | None = Field(default=None, description="Normal noise, added or as a factor.")
     rank_swap: RankSwap | None = Field(default=None, description="Exchange values of near ranks.")
     swap: Swap | None = Field(default=None, description="Exchange values of some rows.")
     pram: Pram | None = Field(default=None, description="Change categories by known probabilities.")
+    shift: Shift | None = Field(
+        default=None, description="Move all dates of a person by one secret number of days; needs unit."
+    )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:

@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr
 
-from kanon_sql.spec.checks import Fault, Part, did_you_mean, integer, share
+from kanon_sql.spec.checks import Fault, Part, did_you_mean, integer, quote, share
 from kanon_sql.spec.document import SpecDocument, first_version, only_kind, redacted_source
 from kanon_sql.spec.fields import ColumnNames, TableName
 from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.keys import ColumnKey, parts_of_key, written_key
-from kanon_sql.spec.masking import Masking, parse_maskings
+from kanon_sql.spec.masking import Masking, Shift, parse_maskings
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.secret import KeyVariable, derived_key, new_secret, secret_in
@@ -63,6 +63,7 @@ class PerturbSpec(SpecDocument):
         release: the table to publish; None where nothing is published.
         key: the column of whole numbers, texts or dates, with another value in every row, by which randomness is drawn;
             it is not released. A source query with ROW_NUMBER() makes one.
+        unit: the column whose values are persons, or several columns; with ``shift`` alone.
         key_variable: the environment variable with the secret (16 characters or more) that decides all randomness: the
             same secret gives the same release, on every engine. None for a secret that is drawn for the run and
             forgotten.
@@ -100,6 +101,9 @@ class PerturbSpec(SpecDocument):
         description="The key: a column that differs in every row, or several, such as [site, pid]; not released."
     )
     key_variable: KeyVariable = None
+    unit: ColumnKey | None = Field(
+        default=None, description="The column that identifies persons, or several: shift moves their dates together."
+    )
     perturb: Annotated[dict[str, Masking], parse_maskings] = Field(
         description="The columns to perturb, each with its method.", min_length=1
     )
@@ -121,6 +125,7 @@ class PerturbSpec(SpecDocument):
                 yield Fault(("keep", position), "the column is already under perturb; remove it from one of the two")
             if name in value.keep[:position]:
                 yield Fault(("keep", position), "the column is listed twice; list it once")
+        yield from _shift_faults(value)
         for position, name in enumerate(value.linkage.columns):
             if name not in value.released:
                 hint = did_you_mean(name, value.released)
@@ -130,6 +135,11 @@ class PerturbSpec(SpecDocument):
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
+
+    @property
+    def shifted(self) -> dict[str, Shift]:
+        """The columns of dates that are moved, and how, which is alike in all."""
+        return {name: item.shift for name, item in self.perturb.items() if item.shift is not None}
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -159,6 +169,7 @@ class PerturbSpec(SpecDocument):
             "release": None if self.release is None else format_table_name(self.release),
             "key": written_key(self.key),
             "key_variable": self.key_variable,
+            **({} if self.unit is None else {"unit": written_key(self.unit)}),
             "perturb": {name: item.to_dict() for name, item in self.perturb.items()},
             "keep": list(self.keep),
             "linkage": self.linkage.model_dump(mode="json"),
@@ -184,6 +195,7 @@ class PerturbSpec(SpecDocument):
         for name in ("Noise", "RankSwap", "Swap", "Pram"):
             number = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
             schema["$defs"][name] = {"anyOf": [number, schema["$defs"][name]]}
+        schema["$defs"]["Shift"] = {"anyOf": [schema["$defs"]["Shift"]["properties"]["days"], schema["$defs"]["Shift"]]}
         schema["properties"]["perturb"] = {
             **schema["properties"]["perturb"],
             "type": "object",
@@ -192,3 +204,21 @@ class PerturbSpec(SpecDocument):
         return titled(
             schema, "kanon_sql perturbation spec", "Which columns to perturb, how, and how to measure the risk."
         )
+
+
+def _shift_faults(value: PerturbSpec) -> Iterator[Fault]:
+    """Dates of a person move alike, and a person is known by a column that nothing perturbs."""
+    shifted = value.shifted
+    if shifted and value.unit is None:
+        yield Fault((), "missing 'unit': the column that identifies persons, whose dates shift moves together", True)
+    if value.unit is not None and not shifted:
+        yield Fault(
+            ("unit",), "unit says whose dates shift moves together, and no column has shift; leave it out", True
+        )
+    if any(part in value.perturb for part in parts_of_key(value.unit)):
+        yield Fault(("unit",), "the column is under perturb, but its true values identify persons; leave it out there")
+    first = next(iter(shifted), None)
+    for name, item in shifted.items():
+        if first is not None and item != shifted[first]:
+            why = f"all dates of a person are moved alike: write the days and the step of {quote(first)} here, too"
+            yield Fault(("perturb", name, "shift"), why)

@@ -31,6 +31,7 @@ from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_k
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, ColumnNames, table_name
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.json_schema import tidied, titled
+from kanon_sql.spec.masking import MOST_DAYS
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
@@ -52,9 +53,6 @@ __all__ = [
 
 PERSON = "person"
 """What a table without ``parent`` hangs below: the table of persons."""
-
-MOST_DAYS = 36_500
-"""Dates are moved by a century at most."""
 
 MOST_ITEMS = 3
 """More known items than this are compared as whole sets, ``m: all``."""

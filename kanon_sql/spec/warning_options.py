@@ -110,6 +110,7 @@ class WarningOptions(_Handled):
         uneven_suppression: one group of rows is suppressed much more than the others.
         numbers_as_text: ranges are of text whose values are numbers, in the order of its characters.
         births_in_future: rows of a CSV file have a date of birth after today.
+        leading_zeros_lost: codes are stored as whole numbers, which have lost zeros in front.
         limit_exceeded: a release that grows has suppressed more rows than ``suppression`` allows.
         readable_by_others: other roles can read tables that a run keeps with the release, and that hold source values.
     """
@@ -132,6 +133,7 @@ class WarningOptions(_Handled):
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
     numbers_as_text: _Handling = _warning("Ranges are of numbers that are stored as text, which puts 10 before 9.")
     births_in_future: _Handling = _warning("Rows of a CSV file have a date of birth after today.")
+    leading_zeros_lost: _Handling = _warning("Codes are stored as whole numbers, which have lost zeros in front.")
     limit_exceeded: _Handling = _warning("A release that grows has suppressed more rows than suppression allows.")
     readable_by_others: _Handling = _warning(
         "Other roles can read tables that a run keeps with the release, and that hold source values."

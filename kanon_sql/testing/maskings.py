@@ -48,6 +48,7 @@ MASKINGS: dict[str, dict[str, Any]] = {
     "others, all alike": {
         "perturb": {"illness": {"pram": {"retain": 0.3, "invariant": False}}, "born": {"rank_swap": 1}}
     },
+    "dates of a person, together": {"unit": "number", "perturb": {"born": {"shift": {"days": 30, "step": 7}}}},
 }
 """Perturbation specs of the visits."""
 

@@ -19,6 +19,7 @@ from kanon_sql.perturbation import (
     linked,
     masked,
     publish_perturbed,
+    shift_note,
     utility_of,
 )
 from kanon_sql.release import refuse_foreign_release
@@ -44,7 +45,7 @@ class MaskedValues(TypedDict):
         changed: rows with another value than the true one.
     """
 
-    method: Literal["noise", "rank_swap", "swap", "pram", "kept"]
+    method: Literal["noise", "rank_swap", "swap", "pram", "shift", "kept"]
     changed: Count
 
 
@@ -150,7 +151,7 @@ def perturb(
     report: Reporter | None = None,
     fail_on_warning: bool = False,
 ) -> Perturbation:
-    """Make values untrue by noise, swapping and PRAM, measure utility and risk, and publish.
+    """Make values untrue by noise, swapping, PRAM and shifted dates, measure utility and risk, and publish.
 
     Sources: Hundepool et al., Statistical Disclosure Control (2012), sections 3.4 and 3.6; Moore 1996 (rank swapping);
     Dalenius, Reiss 1982 (data swapping); Gouweleeuw et al. 1998 (PRAM); Pagliuca, Seri 1999 (record linkage).
@@ -219,6 +220,8 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
             f"{'published' if publishes else 'masked'} {table.rows:,} rows whose values of {names} are untrue; {risk}"
         )
     notes = [f"the values of {names} are {_PERTURBED}"]
+    if spec.shifted:
+        notes.append(shift_note(list(spec.shifted)))
     if found.looked_at < table.rows:
         notes.append(f"linkage examined a random sample of {found.looked_at:,} of {table.rows:,} rows")
     if utility.left_out:

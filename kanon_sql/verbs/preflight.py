@@ -43,6 +43,7 @@ __all__ = [
     "reading_obstacles",
     "step_obstacles",
     "view_release_obstacles",
+    "zone_obstacles",
 ]
 
 
@@ -627,6 +628,16 @@ def reading_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
         )
 
 
+def zone_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
+    """Dates of a time zone, where labels are made elsewhere: some engines take them from the zone of the session."""
+    for name, item in spec.quasi_identifiers.items():
+        if item.hierarchy.zone is not None:
+            yield Obstacle(
+                f"quasi_identifiers.{name}: {what} cannot set the zone of its session, nor know whether the database "
+                "has this one; use kanon-sql anonymize, or compute local dates in a source query"
+            )
+
+
 def fatal_warning_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
     """Warnings that are errors, where SQL is handed over and nothing looks for them."""
     if spec.warnings.fatal:
@@ -638,6 +649,7 @@ def fatal_warning_obstacles(spec: Spec, what: str) -> Iterator[Obstacle]:
 def _script(engine: Engine, spec: Spec, options: Options) -> Iterator[Obstacle]:
     """What statements cannot be written of without a connection."""
     yield from step_obstacles(spec, "a script")
+    yield from zone_obstacles(spec, "a script")
     if spec.follows_the_calendar:
         yield Obstacle(
             "release_year: the labels depend on the year, and the script may run in another one; write release_year: "

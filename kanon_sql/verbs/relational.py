@@ -24,6 +24,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.frequency import explained_if_missing, unknown_columns
 from kanon_sql.models import Monotonicity
+from kanon_sql.perturbation import shift_note
 from kanon_sql.relations import (
     BelowMinimum,
     Cuts,
@@ -579,11 +580,7 @@ def _notes(spec: RelationalSpec) -> list[str]:
         )
     moved = [f"{name}.{column}" for name, columns in spec.shifted.items() for column in columns]
     if moved:
-        notes.append(
-            f"untrue on purpose: {', '.join(moved)}; all dates of a person are moved by one secret number of days, so "
-            "that the days between them are true. That is no protection that is counted: who knows one date of a "
-            "person, or the days between two, may find them by it, and then knows all"
-        )
+        notes.append(shift_note(moved))
     if any(item.k == 1 for item in spec.km):
         notes.append("km_anonymity with k = 1 protects no one")
     return notes

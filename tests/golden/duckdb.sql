@@ -236,6 +236,71 @@ CREATE TEMPORARY TABLE "kanon_run_counted" AS SELECT CAST("checked"."zip" AS TEX
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '58190889188bc771441e83a95e808b3b22d45afe46d1a130e164f9323cde09ba', '{"published_at": "(the time)"}');
 
 -- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."zip" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."zip" AS TEXT) COLLATE "binary", "kanon_source"."age";
+
+-- hierarchies/no_codes
+SELECT COUNT(*) AS no_codes FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values WHERE value < 0 OR value >= 100;
+
+-- «hierarchies/lookup_rules 4»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(value AS TEXT), ' ', ''), '.', ''), ',', ''), ':', ''), ';', ''), '-', ''), '_', ''), '/', ''), '+', ''), '*', ''), '!', ''), '#', '')
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 4», 1, 3)) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 4», 1, 1)) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) > 1 THEN SUBSTRING(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END, 1, 1) || REPEAT('*', LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) - 1) ELSE CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END END) END COLLATE "binary" AS "l1" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
+
+-- hierarchies/nesting
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
+UNION ALL
+SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split
+UNION ALL
+SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+
+-- «hierarchies/coverage 4»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
+
+-- hierarchies/coverage
+«hierarchies/coverage 4»
+UNION ALL
+«hierarchies/coverage 2»;
+
+-- «frequency/label_numbers 9»
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
+
+-- «frequency/label_numbers 10»
+SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("c2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c2") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
+UNION ALL
+«frequency/label_numbers 9»
+UNION ALL
+«frequency/label_numbers 10»
+UNION ALL
+«frequency/label_numbers 3»
+UNION ALL
+«frequency/label_numbers 4»;
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "lookup1"."c1" AS "code3", "lookup1"."c0" AS "code4", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0", 0 AS "padding_1" FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code2", "code4") AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "k1", class_rows FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code2" AS "k0", "code4" AS "k1", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code2", "code4") AS classes) AS flagged WHERE satisfied = 0;
+
+-- release/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "zip", "lookup1"."l0" AS "age", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON CAST("kanon_source"."zip" AS TEXT) COLLATE "binary" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON "kanon_source"."age" IS NOT DISTINCT FROM "lookup1".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0" AND "lookup1"."c0" = suppressed."k1" WHERE suppressed.class_rows IS NULL ORDER BY RANDOM() ASC;
+
+-- evaluate/examine/counted
+CREATE TEMPORARY TABLE "kanon_run_counted" AS SELECT CAST("checked"."zip" AS TEXT) COLLATE "binary" AS "q0", CAST("checked"."age" AS TEXT) COLLATE "binary" AS "q1", CAST(COUNT(*) AS BIGINT) AS row_count FROM "clinic"."kanon_run_release" AS checked GROUP BY CAST("checked"."zip" AS TEXT) COLLATE "binary", CAST("checked"."age" AS TEXT) COLLATE "binary";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'ed90b1b61b1642e769e5bb471c86c9ca46343fda4660eb3f8e867471c37d0b10', '{"published_at": "(the time)"}');
+
+-- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."age" AS TEXT) COLLATE "binary" AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."age" AS TEXT) COLLATE "binary";
 
 -- frequency/totals
@@ -250,14 +315,14 @@ UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 4»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("c2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c2") AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
@@ -289,17 +354,17 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TE
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 4»
+-- «hierarchies/coverage 5»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»;
+«hierarchies/coverage 5»;
 
--- «frequency/label_numbers 9»
+-- «frequency/label_numbers 11»
 SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
 
 -- frequency/label_numbers
-«frequency/label_numbers 9»;
+«frequency/label_numbers 11»;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value ASC) AS INT) END AS code, CAST(reference_count AS BIGINT) AS reference_count, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS value_counts;
@@ -370,11 +435,11 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 -- hierarchies/range
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/lookup_rules 4»
+-- «hierarchies/lookup_rules 5»
 (CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - (((CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - 0) % 5) + 5) % 5)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS TEXT) || ')') END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 5» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 5» + 5) AS TEXT) || ')') END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
@@ -438,27 +503,27 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 5»
+-- «hierarchies/coverage 6»
 SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»
+«hierarchies/coverage 5»
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 6»;
 
--- «frequency/label_numbers 10»
+-- «frequency/label_numbers 12»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
 
 -- frequency/label_numbers
-«frequency/label_numbers 9»
+«frequency/label_numbers 11»
 UNION ALL
 «frequency/label_numbers 3»
 UNION ALL
 «frequency/label_numbers 4»
 UNION ALL
-«frequency/label_numbers 10»;
+«frequency/label_numbers 12»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value;
@@ -815,9 +880,6 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TE
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value ASC) AS INT) END AS code, CAST(reference_count AS BIGINT) AS reference_count, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values, value_rank, COALESCE(CAST(SUM(reference_count) OVER (ORDER BY value_rank ASC) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS share_through, COALESCE(CAST(SUM(CASE WHEN value_rank IS NULL THEN 0 ELSE value_rank * reference_count END) OVER (ORDER BY value_rank ASC) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS ranks_through, COALESCE(CAST(SUM(CASE WHEN value IS NULL THEN reference_count ELSE 0 END) OVER () AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS null_share FROM (SELECT counts.value, counts.reference_count, CASE WHEN counts.reference_count > 0 THEN CAST(SUM(CASE WHEN counts.reference_count > 0 THEN 1 ELSE 0 END) OVER (ORDER BY CASE WHEN counts.value IS NULL THEN 0 ELSE 1 END ASC, counts.value ASC) AS BIGINT) END AS value_rank FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS counts) AS value_counts;
 
--- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."value_rank" AS "value_rank", sensitive."share_through" AS "share_through", sensitive."ranks_through" AS "ranks_through", sensitive."null_share" AS "null_share", sensitive."reference_values" AS "reference_values", vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
-
 -- engines/scratch/domain
 CREATE TEMPORARY TABLE "kanon_run_domain_sensitive1" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL, "l3" TEXT NOT NULL);
 
@@ -838,6 +900,9 @@ CREATE TEMPORARY TABLE "kanon_run_sensitive1" AS SELECT value, CASE WHEN value I
 
 -- frequency/occurring
 SELECT 2 - COUNT(DISTINCT (CAST(value AS TEXT)) COLLATE "binary") AS missing FROM "kanon_run_sensitive1" AS "found" WHERE CASE WHEN (CAST(value AS TEXT)) COLLATE "binary" IN ('it''s', 'b\') THEN 1 ELSE 0 END = 1;
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."value_rank" AS "value_rank", sensitive."share_through" AS "share_through", sensitive."ranks_through" AS "ranks_through", sensitive."null_share" AS "null_share", sensitive."reference_values" AS "reference_values", vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values1" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."reference_values" AS "reference_values", sensitive."group1" AS "group1", sensitive."group_share1" AS "group_share1", sensitive."group2" AS "group2", sensitive."group_share2" AS "group_share2", sensitive."is_protected" AS "is_protected", sensitive."may_be_disclosed" AS "may_be_disclosed", sensitive."not_to_be_excluded" AS "not_to_be_excluded", vectors.row_count AS row_count FROM (SELECT "q0", "v1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive1" AS sensitive ON vectors."v1" IS NOT DISTINCT FROM sensitive.value;
@@ -1450,7 +1515,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 6»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1467,7 +1532,7 @@ UNION ALL
 UNION ALL
 «frequency/label_numbers 8»
 UNION ALL
-«frequency/label_numbers 10»;
+«frequency/label_numbers 12»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS person_count, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
@@ -1649,6 +1714,9 @@ SELECT SUM(CASE WHEN kanon_source.charge IS NULL THEN 0 WHEN CAST(kanon_source.c
 -- verbs/warnings/digits
 SELECT 0 AS item_number, COUNT(*) AS all_values, SUM(CASE WHEN REPLACE«verbs/warnings/digits 1» IN ('', '.') OR «verbs/warnings/digits 2» THEN 1 ELSE 0 END) AS numbers, MIN«verbs/warnings/digits 3» AS shortest, MAX«verbs/warnings/digits 3» AS longest FROM "lookup0" AS "lookup0" WHERE NOT "lookup0".l0 IS NULL;
 
+-- verbs/warnings/codes
+SELECT 0 AS item_number, LENGTH(CAST(labels.value AS TEXT)) AS code_length, COUNT(*) AS code_values, SUM(labels.value_rows) AS code_rows FROM "lookup0" AS labels WHERE labels.value >= 0 GROUP BY LENGTH(CAST(labels.value AS TEXT));
+
 -- engines/scratch/domain
 CREATE TEMPORARY TABLE "kanon_run_given" ("l0" TEXT NOT NULL);
 
@@ -1744,13 +1812,13 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_0_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 6»
+-- «hierarchies/coverage 7»
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup1" AS labels JOIN "kanon_run_0_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup0" AS labels JOIN "kanon_run_0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-«hierarchies/coverage 6»;
+«hierarchies/coverage 7»;
 
 -- disclosure/attacks/level_misses
 SELECT SUM(CASE WHEN "known0" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "known1" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "known2" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT label, MAX(is_released) AS is_released, MAX("at0") AS "known0", MAX("at1") AS "known1", MAX("at2") AS "known2" FROM (SELECT "q0" AS label, 1 AS is_released, 0 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_linked" UNION ALL SELECT CAST("l0" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 1 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l1" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 1 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l2" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 0 AS "at1", 1 AS "at2" FROM "kanon_run_0_lookup0") AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
@@ -1886,11 +1954,11 @@ INSERT INTO "kanon_run_0_domain0" VALUES
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/lookup_rows 2» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 8»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup0" AS labels JOIN "kanon_run_0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 7»;
+«hierarchies/coverage 8»;
 
 -- hierarchies/label_counts
 SELECT COUNT(DISTINCT "l1") AS "different_labels1" FROM "kanon_run_0_lookup0" AS checked;
@@ -2452,9 +2520,9 @@ CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", 
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 7»
+«hierarchies/coverage 8»
 UNION ALL
-«hierarchies/coverage 6»;
+«hierarchies/coverage 7»;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_minimal0_labels" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
@@ -2994,10 +3062,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 9»
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»,
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 10»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
@@ -3005,14 +3073,14 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 9»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 10»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN "kanon_run_beliefs0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN "kanon_run_beliefs0_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3021,7 +3089,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 9»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 10»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3031,7 +3099,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 «frequency/population/ambiguous 1»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM (VALUES
@@ -3071,7 +3139,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3117,7 +3185,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3154,7 +3222,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3201,24 +3269,24 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»,
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 11»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 12»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN "kanon_run_beliefs1_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN "kanon_run_beliefs1_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3227,7 +3295,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 11»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 12»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3236,7 +3304,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM (VALUES
@@ -3272,7 +3340,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3317,7 +3385,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3347,7 +3415,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3377,7 +3445,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3403,7 +3471,7 @@ SELECT * FROM (VALUES
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 2»,
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3446,22 +3514,22 @@ WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 3»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 13»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 14»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN "kanon_run_consistency_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN "kanon_run_consistency_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3470,14 +3538,14 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 13»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 14»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 3»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «frequency/population/ambiguous 7»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
@@ -3496,7 +3564,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 3»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
@@ -3554,7 +3622,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -3574,7 +3642,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 3»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
@@ -3600,7 +3668,7 @@ WITH "kanon_run_consistency_classes" AS «disclosure/beliefs/shared 2»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -3622,25 +3690,25 @@ SELECT * FROM (VALUES
 ) AS given ("l0", "l1"))
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled."k0" AS "k0", pooled."k1" AS "k1", MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled."m0") AS "m0", MAX(pooled."m1") AS "m1", MAX(pooled."m2") AS "m2", MAX(pooled."m3") AS "m3" FROM (SELECT "k0", "k1", class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS "m0", NULL AS "m1", NULL AS "m2", NULL AS "m3" FROM «evaluate/achieved 15» AS base UNION ALL SELECT "k0", "k1", NULL, class_rows, NULL, most_held, "m0", "m1", "m2", "m3" FROM (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS BIGINT), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS BIGINT)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS judged) AS pooled GROUP BY pooled."k0", pooled."k1" HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "binary" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "binary"),
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN "kanon_run_lookup_sensitive0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM (VALUES
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 ) AS given ("l0", "l1", "l2", "l3")),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 15»
-«hierarchies/coverage 16»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 16»
+«hierarchies/coverage 17»;
 
 -- «evaluate/achieved 16»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS TEXT) COLLATE "binary" AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "binary") AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts),
@@ -3649,14 +3717,14 @@ SELECT * FROM (VALUES
 "kanon_run_with_cells" AS (SELECT "q0", "q1", value_code, CAST(COUNT(*) AS BIGINT) AS row_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "binary" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "binary" AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code), "kanon_run_with_numbers" AS (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS class_total, ROW_NUMBER() OVER (ORDER BY COUNT(*) ASC) AS class_number FROM "kanon_run_with_cells" AS cells GROUP BY "q0", "q1") SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 5» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", class_total, SUM(value_count) OVER (PARTITION BY "k0", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, held.class_total AS class_total, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null."reference_share" ELSE reference."reference_share" END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null."group1" ELSE reference."group1" END AS "group1", CASE WHEN held.value_code IS NULL THEN of_null."group_share1" ELSE reference."group_share1" END AS "group_share1", CASE WHEN held.value_code IS NULL THEN of_null."group2" ELSE reference."group2" END AS "group2", CASE WHEN held.value_code IS NULL THEN of_null."group_share2" ELSE reference."group_share2" END AS "group_share2" FROM «evaluate/achieved 9» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code COLLATE "binary" = reference.reference_value CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN "group1" END) AS "group1", MAX(CASE WHEN reference_value IS NULL THEN "group_share1" END) AS "group_share1", MAX(CASE WHEN reference_value IS NULL THEN "group2" END) AS "group2", MAX(CASE WHEN reference_value IS NULL THEN "group_share2" END) AS "group_share2" FROM "kanon_run_reference0" AS every_value) AS of_null) AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM (VALUES
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 ) AS given ("l0", "l1", "l2", "l3")),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 15»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 16»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
 
@@ -3667,24 +3735,24 @@ SELECT * FROM (VALUES
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»
 
 -- hierarchies/nesting
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «hierarchies/nesting 5»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «hierarchies/nesting 5»
-«hierarchies/coverage 16»;
+«hierarchies/coverage 17»;
 
 -- hierarchies/label_counts
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «hierarchies/nesting 5»
 SELECT COUNT(DISTINCT "l1") AS "different_labels1", COUNT(DISTINCT "l2") AS "different_labels2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;

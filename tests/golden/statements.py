@@ -69,6 +69,12 @@ SPECS: dict[str, dict[str, Any]] = {
         "search": {"metric": "entropy"},
         "nulls": "suppress",
     },
+    "codes": {
+        "quasi_identifiers": {
+            "zip": {"prefix": {"lengths": [3, 1], "mask": "none"}},
+            "age": {"prefix": {"lengths": [1], "digits": 2}},
+        },
+    },
     "ambiguity, a user's expression": {
         "quasi_identifiers": {"age": {"sql": ["floor(x / 10) // 2 * 20", "CASE WHEN x < 40 THEN 'young' END"]}},
         "search": {"metric": "ambiguity"},
@@ -431,6 +437,7 @@ def run_warnings(workspace: Workspace) -> None:
     text = exact_text(Sql('CAST("lookup0".l0 AS VARCHAR)'))
     numbers = [{"table": Relation(("lookup0",)), "alias": "lookup0", "text": text}]
     workspace.fetch("verbs/warnings/digits", 1, lookups=numbers)
+    workspace.fetch("verbs/warnings/codes", 20, lookups=[Relation(("lookup0",))])
 
 
 def run_checks_and_audits(engine: Published) -> None:

@@ -41,6 +41,7 @@ CASES: list[tuple[tuple[str, ...], list[str]]] = [
     (named(3, intervals=[2.5, 10]), ["bands of 2.5", "bands of 10"]),
     (named(2, intervals=[1000]), ["bands of 1000"]),
     (named(4, prefix=[4, 3, 1]), ["first 4 characters", "first 3 characters", "first character"]),
+    (named(3, prefix={"lengths": [3, 1], "digits": 5}), ["first 3 digits", "first digit"]),
     (named(3, dates=["month", "year"]), ["month", "year"]),
     (named(2, file="a.csv"), ["column 2 of the file"]),
     (named(3, "code", "chapter", "part", table="codes"), ["chapter", "part"]),

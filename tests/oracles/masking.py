@@ -53,6 +53,13 @@ def sampled(rows: Sequence[Row], by: str, fraction: float) -> list[Row]:
     return [row for row in rows if draw("sample", row[by]) < int(Fraction(repr(fraction)) * ALL)]
 
 
+def days_moved(person: object, days: int, step: int = 1) -> int:
+    """By how many days the dates of a person are moved: a multiple of the step, never none."""
+    steps = days // step
+    place = draw("days that dates of persons are moved by", person) % (2 * steps)
+    return [*range(-steps, 0), *range(1, steps + 1)][place] * step
+
+
 # --- Untrue values ---------------------------------------------------------------------------
 
 

@@ -18,8 +18,16 @@ from tests.servers import subject_of
 DAYS = 30
 PERSONS = 80
 FIRST = date(2024, 2, 20)
-PUBLISHING = ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgres", "sqlite"))]
-SCHEMAS = {"duckdb": "main", "postgres": "public", "sqlite": "main"}
+PUBLISHING = [
+    "duckdb",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgres", "sqlite", "mariadb", "clickhouse", "spark")),
+]
+SCHEMAS = {
+    "duckdb": "main", "postgres": "public", "sqlite": "main", "mariadb": "kanon", "clickhouse": "default",
+    "spark": "default",
+}  # fmt: skip
+IN_STEPS = {"publish": "in_steps"}
+"""Where tables are not renamed together."""
 
 
 def make(subject: Subject) -> None:
@@ -104,7 +112,8 @@ def test_all_dates_of_a_person_are_moved_by_one_number_of_days(
     monkeypatch.setenv("KEYS_OF_DATES", "a secret of more than 32 characters, for tests")
     with subject_of(name) as subject:
         make(subject)
-        more = {} if keys == "random" else {"keys": {"secret": "env:KEYS_OF_DATES"}}
+        more: dict[str, Any] = {} if keys == "random" else {"keys": {"secret": "env:KEYS_OF_DATES"}}
+        more |= IN_STEPS if name in ("clickhouse", "spark") else {}
         engine, spec = subject.connect(), spec_of(SCHEMAS[name], **more)
         found = []
         for _ in range(2):

@@ -33,6 +33,7 @@ QUIET = dict.fromkeys(
         "uneven_suppression",
         "numbers_as_text",
         "births_in_future",
+        "leading_zeros_lost",
     ),
     "allow",
 )

@@ -18,7 +18,7 @@ from itertools import pairwise
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SearchTooLarge, SpecError
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.hierarchies import Lookup, kind_of
+from kanon_sql.hierarchies import Lookup, kind_of, listed_for
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
@@ -272,7 +272,8 @@ def positions_of(
             "evaluate/partitions/positions", target=target, table=table, name=first.name, sort=sort, distinct=False
         )
     else:
-        rows = kind_of(lookup.quasi_identifier).listed_rows(spec)
+        item = lookup.quasi_identifier
+        rows = kind_of(item).listed_rows(spec) if column is None else listed_for(spec, item, column, lookup.where)
         assert rows is not None, "what is listed and in no table is in the spec or its files"
         workspace.load(target, ["l0", "l1"], [(row[0], str(place)) for place, row in enumerate(rows)])
     return target

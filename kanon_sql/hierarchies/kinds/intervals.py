@@ -57,7 +57,6 @@ class IntervalsHierarchy(Kind):
     place: ClassVar[int] = 1
     build_by: ClassVar[str | None] = "widths"
     bounds: ClassVar[Literal["numbers", "dates"] | None] = "numbers"
-    assumed_type: ClassVar[tuple[str, str]] = ("DECIMAL", "decimal")
 
     intervals: Annotated[tuple[Decimal, ...], _widths] = Field(
         description="Interval widths per level; each a multiple of the one before."
@@ -96,6 +95,11 @@ class IntervalsHierarchy(Kind):
     def digits(self) -> int:
         """The digits after the point that every end of an interval can be written with."""
         return max(0, *(-int(end.normalize().as_tuple().exponent) for end in self.ends))
+
+    @property
+    def assumed_type(self) -> tuple[str, str]:
+        """What it is of."""
+        return "DECIMAL", "decimal"
 
     def to_dict(self) -> dict[str, Any]:
         """As a spec has it, defaults filled in."""

@@ -86,8 +86,10 @@ class Dialect(ABC):
         keyed: HMAC-SHA256 (RFC 2104) of ``{text}`` as lower-case hex, by the engine's own SHA-256 from the key in hex,
             padded for the inner and the outer hash (``{inner}``, ``{outer}``), or as it is (``{key}``); None where
             that was not tried.
-        moved: kind of value -> ``{date}`` moved by ``{days}`` days, which may be negative; empty where that was not
-            tried.
+        zones: points in time become local times of any zone of the tz database, whatever the session says.
+        moved: kind of value -> ``{date}`` moved by ``{days}`` days, which may be negative; a point in time by as many
+            times 24 hours, whatever the session's zone is. Empty where that was not tried.
+        years: the first and the last year in which dates are moved: beyond them, some are shown as others.
         guard: what creates a view that is read with its owner's rights, around its name and its query: what comes
             before and after each. None where that was not tried, or is not safe.
         guard_obstacle: why there is none.
@@ -130,7 +132,9 @@ class Dialect(ABC):
     reads_columns: ClassVar[bool] = False
     reads_rows: ClassVar[bool] = False
     keyed: ClassVar[str | None] = None
+    zones: ClassVar[bool] = False
     moved: ClassVar[Mapping[str, str]] = {}
+    years: ClassVar[tuple[int, int]] = (1, 9999)
     guard: ClassVar[tuple[str, str, str] | None] = None
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"
     sorts_prefixes: ClassVar[bool] = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
@@ -48,6 +49,12 @@ class ClickHouse(Dialect):
     backslash = True
     # Dividing them into 256 parts takes longer than grouping them does; both must be 0 for it to be left out.
     few_groups = "SETTINGS group_by_two_level_threshold = 0, group_by_two_level_threshold_bytes = 0"
+    zones = True
+    years = (1900, 2299)
+    moved: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("date", "timestamp"), "addDays({date}, {days})"),
+        "moment": "addHours({date}, 24 * {days})",
+    }
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
     item = "arrayJoin({})"
     listed = "arraySort(groupArray({}))"

@@ -43,8 +43,9 @@ class DuckDB(Dialect):
     moved: ClassVar[Mapping[str, str]] = {
         "date": "({date} + CAST({days} AS INTEGER))",
         "timestamp": "({date} + to_days(CAST({days} AS INTEGER)))",
-        "moment": "({date} + to_days(CAST({days} AS INTEGER)))",
+        "moment": "({date} + to_hours(24 * CAST({days} AS INTEGER)))",
     }
+    zones = True
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
     guard = ("CREATE VIEW", "AS", "")
     column_types = "SELECT column_name, column_type FROM (DESCRIBE {table})"

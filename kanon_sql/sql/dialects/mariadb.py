@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from sqlglot import exp
@@ -45,6 +45,10 @@ class MariaDB(Dialect):
         "CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, "
         "ORDINAL_POSITION FROM information_schema.KEY_COLUMN_USAGE "
         "WHERE CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL"
+    )
+    zones = True
+    moved: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("date", "timestamp", "moment"), "DATE_ADD({date}, INTERVAL {days} DAY)"
     )
     keyed = (
         "SHA2(CONCAT(UNHEX('{outer}'), "
@@ -231,7 +235,11 @@ def _fraction(number: exp.Expr) -> exp.Expr:
 
 def _moment(cast: exp.Expr) -> exp.Expr:
     """A TIMESTAMP is shown in the session's zone, which is UTC; a cast would drop its fraction."""
-    return cast.this.this.copy() if isinstance(cast.this, exp.AtTimeZone) else cast
+    if not isinstance(cast.this, exp.AtTimeZone):
+        return cast
+    shown, zone = cast.this.this.copy(), cast.this.args["zone"]
+    # NULL where the server's tables of zones do not have it.
+    return shown if zone.name == "UTC" else called("CONVERT_TZ", shown, "+00:00", zone.name)
 
 
 def _sorted_extreme(window: exp.Expr) -> exp.Expr:

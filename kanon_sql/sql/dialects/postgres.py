@@ -61,8 +61,9 @@ class Postgres(Dialect):
     moved: ClassVar[Mapping[str, str]] = {
         "date": "({date} + CAST({days} AS INTEGER))",
         "timestamp": "({date} + CAST({days} AS INTEGER) * INTERVAL '1 day')",
-        "moment": "({date} + CAST({days} AS INTEGER) * INTERVAL '1 day')",
+        "moment": "({date} + CAST({days} AS INTEGER) * INTERVAL '24 hours')",
     }
+    zones = True
     keyed = (
         "ENCODE(SHA256(DECODE('{outer}', 'hex') "
         "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -23,6 +24,12 @@ class Spark(Dialect):
     backslash = "in literals"
     inserts = False
     deletes = False
+    zones = True
+    moved: ClassVar[Mapping[str, str]] = {
+        "date": "DATE_ADD({date}, CAST({days} AS INT))",
+        "timestamp": "TIMESTAMPADD(DAY, CAST({days} AS INT), {date})",
+        "moment": "TIMESTAMPADD(HOUR, 24 * CAST({days} AS INT), {date})",
+    }
     keyed = "SHA2(CONCAT(UNHEX('{outer}'), UNHEX(SHA2(CONCAT(UNHEX('{inner}'), ENCODE({text}, 'UTF-8')), 256))), 256)"
     guard = ("CREATE OR REPLACE VIEW", "AS", "")
     has_rights = False

@@ -12,7 +12,7 @@ from typing import Any
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.hierarchies import TOP, exact_value, kind_of, rule_labels, value_text, with_top
+from kanon_sql.hierarchies import TOP, exact_value, listed_for, rule_labels, value_text, with_top
 from kanon_sql.relations import Placed
 from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, source_relation
@@ -259,7 +259,7 @@ def attribute_of(book: Book, spec: Spec | Placed, column: Column, index: int, ve
         )  # fmt: skip
         book.make(table, f"labels{index}", statement)
         return Attribute(index, column, item, height, top_label, None, values, table, different, int(rows))
-    given = kind_of(item).listed_rows(spec)
+    given = listed_for(spec, item, column, f"quasi_identifiers.{column.name}")
     if given is not None:
         labels = with_top(given)
         height = len(labels[0]) - 1

@@ -22,7 +22,7 @@ from ruamel.yaml import YAML
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.hierarchies import kind_of, with_top
+from kanon_sql.hierarchies import listed_for, with_top
 from kanon_sql.models import model_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Dialect
@@ -173,7 +173,7 @@ def _given(release: _Release, name: str, table_columns: Sequence[str] | None) ->
     if item.table is not None:
         assert table_columns is not None
         return HierarchyRows(release.table(item.table, table_columns), table_columns, None)
-    written = kind_of(item).listed_rows(release.spec)
+    written = listed_for(release.spec, item, release.columns[name], f"quasi_identifiers.{name}")
     if written is None:
         return None
     rows = with_top(written)

@@ -17,6 +17,7 @@ from kanon_sql.verbs.preflight import (
     parent_obstacles,
     step_obstacles,
     view_release_obstacles,
+    zone_obstacles,
 )
 
 __all__ = ["dbt_obstacles"]
@@ -35,6 +36,7 @@ def dbt_obstacles(engine: Engine, spec: Spec, source: str | None) -> Iterator[Ob
         source: how models are to refer to the source; None to declare it.
     """
     yield from step_obstacles(spec, "a dbt project")
+    yield from zone_obstacles(spec, "a dbt project")
     yield from view_release_obstacles(spec)
     yield from fatal_warning_obstacles(spec, "a dbt project")
     yield from local_obstacles(

@@ -97,6 +97,12 @@ def _written(item: QuasiIdentifier | None) -> Mapping[str, Any]:
     return {} if item is None else item.hierarchy.to_dict()
 
 
+def _listed(item: QuasiIdentifier | None, kind: str, key: str) -> Sequence[Any] | None:
+    """What the levels of a column are made of, where its hierarchy is of this kind: a list, or a key of a mapping."""
+    found = _written(item).get(kind)
+    return found[key] if isinstance(found, Mapping) else found
+
+
 def _answered(spec: Spec, entry: Entry, kind: Kind, zip_codes: Mapping[str, ZipCodes]) -> tuple[Answer, str]:
     if entry.became == "dropped":
         return "removed", "not in the release"
@@ -116,7 +122,7 @@ def _place(spec: Spec, entry: Entry, zip_codes: Mapping[str, ZipCodes]) -> tuple
     if counted is not None:
         return _counted(counted)
     item = spec.quasi_identifiers.get(entry.column)
-    lengths = _written(item).get("prefix")
+    lengths = _listed(item, "prefix", "lengths")
     if lengths is None:
         return "to be looked at", "it may show a place smaller than a state"
     if entry.level == 0:
@@ -164,7 +170,7 @@ def _age(spec: Spec, entry: Entry) -> tuple[Answer, str]:
 
 def _date(spec: Spec, entry: Entry) -> tuple[Answer, str]:
     item = spec.quasi_identifiers.get(entry.column)
-    units = _written(item).get("dates")
+    units = _listed(item, "dates", "levels")
     if item is None or units is None:
         if entry.level == 0 or item is None:
             return "not within the rule", "it is released unchanged, but only the year of a date may be released"

@@ -16,6 +16,7 @@ from kanon_sql.spec import Spec, parts_of_key
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.births import births_in_future
+from kanon_sql.verbs.warnings.codes import leading_zeros_lost
 from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.generalized import fully_generalized
 from kanon_sql.verbs.warnings.handling import failed_by, heeded
@@ -55,6 +56,8 @@ def warnings_of_plan(found: Chosen | RecodingResult, *, brief: bool = False) -> 
         warned += numbers_as_text(found)
     if spec.warnings.births_in_future == "error" or (spec.warnings.births_in_future == "warn" and not brief):
         warned += births_in_future(found)
+    if spec.warnings.leading_zeros_lost == "error" or (spec.warnings.leading_zeros_lost == "warn" and not brief):
+        warned += leading_zeros_lost(found)
     return heeded(spec, warned)
 
 
