@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Check, Fault, Part, chosen, fail, integer, number, plain_number, text
+from kanon_sql.spec.fields import ColumnName
 
 __all__ = ["METHODS", "Protection", "Rules"]
 
@@ -29,12 +31,16 @@ def _percent(what: str, *, most: int = 100) -> Check[Decimal]:
     return Check(check, {"type": "number", "exclusiveMinimum": 0, "maximum": 100})
 
 
+_BY = "The column of holdings, whose contributions are added up before the rule is applied."
+
+
 class Dominance(Part):
     """The (n,k) rule: a cell is sensitive if its n largest contributors make more than k percent of it.
 
     Attributes:
         n: contributors, from 1 to 5.
         k: percent of the cell's total.
+        by: the column whose values (holdings) are the contributors; None for those of the unit.
     """
 
     expected: ClassVar[str] = "{n: 2, k: 75}"
@@ -45,6 +51,7 @@ class Dominance(Part):
     k: Annotated[Decimal, _percent("a percentage", most=100)] = Field(
         description="The largest percentage of the total that they may contribute."
     )
+    by: ColumnName | None = Field(default=None, description=_BY)
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -53,12 +60,39 @@ class Dominance(Part):
             yield Fault(("n",), "expected 1 to 5 contributors")
 
 
+class PPercent(Part):
+    """The p-percent rule: the second largest contributor must not know the largest within p percent.
+
+    Attributes:
+        p: percent within which the largest contribution must not be known.
+        by: the column whose values (holdings) are the contributors; None for those of the unit.
+    """
+
+    expected: ClassVar[str] = "a percentage, or {p: 10, by: holding}"
+
+    p: Annotated[Decimal, _percent("a percentage")] = Field(
+        description="The percentage by which every estimate must miss the true value."
+    )
+    by: ColumnName | None = Field(default=None, description=_BY)
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A number alone is the percentage."""
+        return value if isinstance(value, Mapping) else {"p": value}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = dict(handler.resolve_ref_schema(handler(core)))
+        return {"anyOf": [schema["properties"]["p"], schema]}
+
+
 class PriorPosterior(Part):
     """The pq rule: what any reader knows of a contribution within q percent must not become known within p percent.
 
     Attributes:
         p: percent within which a contribution must not be estimated from the table.
         q: percent within which every reader is taken to know every contribution beforehand.
+        by: the column whose values (holdings) are the contributors; None for those of the unit.
     """
 
     expected: ClassVar[str] = "{p: 10, q: 50}"
@@ -69,6 +103,7 @@ class PriorPosterior(Part):
     q: Annotated[Decimal, _percent("a percentage")] = Field(
         description="The percentage within which every reader can estimate a value beforehand."
     )
+    by: ColumnName | None = Field(default=None, description=_BY)
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -97,9 +132,7 @@ class Rules(Part):
         default=None, description="The smallest number of contributors of a cell that is not sensitive.", ge=2
     )
     dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
-    p_percent: Annotated[Decimal | None, _percent("a percentage")] = Field(
-        default=None, description="The p-percent rule."
-    )
+    p_percent: PPercent | None = Field(default=None, description="The p-percent rule.")
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
     margin_difference: Annotated[int | None, integer("a number of contributors", 1)] = Field(
         default=None, description="The smallest number of contributors to a margin outside each of its cells.", ge=1
@@ -110,27 +143,46 @@ class Rules(Part):
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """At least one rule."""
+        """At least one rule, and the same contributors for all that look at contributions."""
         if not given:
             yield Fault((), f"expected at least one rule, such as {cls.expected}, got none")
+        if value is not None and len({getattr(value, name).by for name in value.of_sums}) > 1:
+            why = (
+                "the rules about contributions name different contributors; write the same 'by' in each of "
+                f"{', '.join(value.of_sums)}, such as p_percent: {{p: 10, by: holding}}"
+            )
+            yield Fault((), why)
 
     @property
     def of_sums(self) -> list[str]:
         """The rules asked for that look at contributions."""
         return [name for name in ("dominance", "p_percent", "pq") if getattr(self, name) is not None]
 
+    @property
+    def by(self) -> str | None:
+        """The column of holdings; None where the contributors are those of the unit."""
+        found: list[str | None] = [getattr(self, name).by for name in self.of_sums]
+        return found[0] if found else None
+
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as these rules."""
         return {
             "threshold": self.threshold,
-            "dominance": None
-            if self.dominance is None
-            else {"n": self.dominance.n, "k": plain_number(self.dominance.k)},
-            "p_percent": None if self.p_percent is None else plain_number(self.p_percent),
-            "pq": None if self.pq is None else {"p": plain_number(self.pq.p), "q": plain_number(self.pq.q)},
+            **{name: self._written(name) for name in ("dominance", "p_percent", "pq")},
             "margin_difference": self.margin_difference,
             "estimate": self.estimate,
         }
+
+    def _written(self, name: str) -> Any:
+        rule: Dominance | PPercent | PriorPosterior | None = getattr(self, name)
+        if rule is None:
+            return None
+        found = {
+            key: plain_number(item) if isinstance(item, Decimal) else item for key, item in rule.model_dump().items()
+        }
+        if found["by"] is None:
+            del found["by"]
+        return found["p"] if name == "p_percent" and len(found) == 1 else found
 
 
 # --- Protection ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import Check, Fault, chosen, fail
+from kanon_sql.spec.checks import Check, Fault, chosen, fail, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
@@ -35,6 +35,16 @@ def _release(value: object) -> tuple[str, ...]:
     return table_name(value)
 
 
+def _total_label(value: object) -> str:
+    found = text("a label of totals")(value)
+    if found != found.strip():
+        fail("expected a label without blanks at its ends")
+    return found
+
+
+TOTAL_LABEL = {"type": "string", "minLength": 1}
+
+
 class TableSpec(SpecDocument):
     """The spec of a table of counts or sums, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
@@ -50,6 +60,7 @@ class TableSpec(SpecDocument):
             table of estimates; None for any other.
         count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
+        total_label: what a total is called in place of a category.
         tables: the dimensions of each of several tables that are protected together; None for one table of all.
         steps: a random sample that the table is made of; None for all rows.
         rules: what makes a cell sensitive.
@@ -96,6 +107,9 @@ class TableSpec(SpecDocument):
     dimensions: Annotated[dict[str, Dimension], parse_dimensions] = Field(
         description="The columns that the table is broken down by.", min_length=1
     )
+    total_label: Annotated[str, Check(_total_label, TOTAL_LABEL)] = Field(
+        default="*", description="The label of totals; no category may have it."
+    )
     tables: Annotated[tuple[tuple[str, ...], ...] | None, Check(linked_tables, TABLES)] = Field(
         default=None, description="The dimensions of each of several tables that are protected together."
     )
@@ -120,6 +134,7 @@ class TableSpec(SpecDocument):
         for role in ("measure", "weight"):
             if value.unit is not None and value.unit == roles[role]:
                 yield Fault((role,), "the column is the unit already; give each column one role")
+        yield from _holding_faults(value)
         yield from _estimate_faults(value)
         yield from _sample_faults(value)
         if value.tables is not None:
@@ -200,6 +215,7 @@ class TableSpec(SpecDocument):
             "weight": self.weight,
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
+            "total_label": self.total_label,
             "tables": None if self.tables is None else [list(one) for one in self.tables],
             "steps": None if self.steps is None else self.steps.to_dict(),
             "rules": self.rules.to_dict(),
@@ -230,6 +246,18 @@ class TableSpec(SpecDocument):
         return titled(
             schema, "kanon_sql table spec", "What to tabulate, what makes a cell sensitive, and how it is protected."
         )
+
+
+def _holding_faults(value: TableSpec) -> Iterator[Fault]:
+    """Holdings are of contributors, and no other column of the table."""
+    holding = value.rules.by
+    if holding is None:
+        return
+    at = ("rules", value.rules.of_sums[0], "by")
+    if value.unit is None:
+        yield Fault(at, "a holding adds up what several contributors gave; name these by the column 'unit' of the spec")
+    if holding in (value.unit, value.measure) or holding in value.dimensions:
+        yield Fault(at, "the column has another role already; give each column one role")
 
 
 def _estimate_faults(value: TableSpec) -> Iterator[Fault]:

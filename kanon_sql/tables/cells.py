@@ -18,7 +18,6 @@ from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import HierarchyError, InternalError, Problem, SpecError, UnsupportedError, have
 from kanon_sql.frequency import OpenTable, open_table, unknown_columns
 from kanon_sql.hierarchies import (
-    TOP,
     Lookup,
     Site,
     exact_texts,
@@ -121,7 +120,7 @@ def _names(index: int, levels: Sequence[int]) -> list[str]:
 
 def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
     opened = open_table(workspace.engine, spec, None)
-    others = [name for name in (spec.unit, spec.added) if name is not None]
+    others = [name for name in (spec.unit, spec.added, spec.rules.by) if name is not None]
     problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
     if spec.added is not None and spec.added in opened.columns and opened.columns[spec.added].kind != "integer":
         problems.append(
@@ -144,7 +143,8 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     """The one pass over the source; its table, rows, and rows without an amount."""
     workspace.report("reading the source: one GROUP BY over the dimensions", None)
     columns, source = opened.columns, "kanon_source"
-    grouped = [*spec.dimensions, *([] if spec.unit is None else [spec.unit])]
+    holding = spec.rules.by
+    grouped = [*spec.dimensions, *(name for name in (spec.unit, holding) if name is not None)]
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
     if spec.added is not None:  # where columns are not typed, a text would be added up as 0
@@ -156,10 +156,11 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
         source=source_relation(),
         values=[exact_value(columns[name], source) for name in spec.dimensions],
         unit=None if spec.unit is None else exact_value(columns[spec.unit], source),
+        holding=None if holding is None else exact_value(columns[holding], source),
         measure=None if spec.added is None else exact_value(columns[spec.added], source),
     )
     labelled = [f"q{index}" for index in range(len(spec.dimensions))]
-    stored = dict(zip([*labelled, "unit"], [columns[name] for name in grouped], strict=False))
+    stored = dict(zip([*labelled, "unit", "holding"], [columns[name] for name in grouped], strict=False))
     refuse_mixed_forms(workspace, raw, stored, labelled=labelled, weighted=True)
     least = 0 if spec.weight is None else 1
     found = workspace.row(
@@ -171,6 +172,13 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
             f"unit: {have(unknown)} NULL as {spec.unit!r}, so that its person is unknown; leave such rows "
             "out in a source query, or give them one"
         )
+    if holding is not None:
+        (divided,) = workspace.row("tables/holdings", raw=raw)
+        if divided:
+            raise SpecError(
+                f"rules.{spec.rules.of_sums[0]}.by: {have(int(divided), 'contributor')} several values of {holding!r}, "
+                "and each must be in one holding or in none; choose one in a source query"
+            )
     if spec.weight is not None and (blank or negative):
         raise SpecError(
             f"weight: some rows have NULL or less than 1 as {spec.weight!r}, and every row of a sample stands "
@@ -203,6 +211,7 @@ def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], sh
         labels=labels,
         lookups=joined,
         unit=spec.unit is not None,
+        holding=spec.rules.by is not None,
         measure=spec.added is not None,
     )
     refuse_incomplete("tables/finest", *workspace.row("tables/judged", finest=finest, raw=raw))
@@ -245,6 +254,7 @@ def _added_up(
         names=[name for own in names for name in own],
         branches=[_kept(names, margin) for margin in shape.margins],
         unit=spec.unit is not None,
+        holding=spec.rules.by is not None,
         persons=spec.counts == "persons",
         measure=spec.added is not None,
         threshold=rules.threshold,
@@ -274,12 +284,13 @@ def _fetched(
         names=list(names),
         differences=max(1, len(_differences(spec.rules))),
         numbered=spec.added is not None and spec.unit is not None,
+        holding=spec.rules.by is not None,
     )
 
 
 def _differences(rules: Rules) -> list[dict[str, int]]:
     """The p-percent and the pq rule, in hundredths of a percent."""
-    found = [] if rules.p_percent is None else [{"p": int(rules.p_percent * 100), "q": 10_000}]
+    found = [] if rules.p_percent is None else [{"p": int(rules.p_percent.p * 100), "q": 10_000}]
     return found + ([] if rules.pq is None else [{"p": int(rules.pq.p * 100), "q": int(rules.pq.q * 100)}])
 
 
@@ -320,15 +331,18 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
     """Refuse cells whose margins do not add up, and labels that would be taken for a total."""
     if len(table.position) != len(table.cells):
         raise InternalError("internal error in tables/cells: two cells have one key, so nothing is tabulated")
-    starred = {
+    total = spec.total_label.casefold()
+    taken = {
         name
         for cell in table.cells
         for name, path in zip(spec.dimensions, cell.key, strict=True)
-        if path and path[-1] == TOP
+        if path and path[-1] is not None and path[-1].casefold() == total
     }
-    if starred:
-        name = sorted(starred)[0]
-        raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, the name of totals; rename it")
+    if taken:
+        raise SpecError(
+            f"dimensions.{sorted(taken)[0]}: a category is called {spec.total_label!r}, as totals are; rename it in a "
+            "source query, or choose another total_label, such as total_label: All"
+        )
     if any(cell.value > LARGEST_TOTAL for cell in table.cells):
         raise UnsupportedError(
             f"{_role(spec)}: the table adds up to more than 10^13; use larger units in a source query"

@@ -15,14 +15,12 @@ from typing import Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import VerificationError
-from kanon_sql.hierarchies import TOP
 from kanon_sql.release import publish, staged, under_another_id
 from kanon_sql.spec import TableSpec
 from kanon_sql.sql import Relation
 from kanon_sql.tables.audit import Audit, requirement_of
 from kanon_sql.tables.cells import MOST_CELLS
 from kanon_sql.tables.protect import ProtectedTable
-from kanon_sql.tables.structure import Path
 from kanon_sql.tables.suppress import readers
 from kanon_sql.version import __version__
 
@@ -49,15 +47,11 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
             continue
         place: list[str | int | None] = []
         for dimension, path in zip(spec.dimensions.values(), cell.key, strict=True):
-            place.append(_label(path))
+            place.append(path[-1] if path else spec.total_label)
             if len(dimension.levels) > 1:
                 place.append(dimension.levels[-len(path)] if path else None)
         rows.append((*place, None if value is None else value * times, int(value is None)))
     return rows
-
-
-def _label(path: Path) -> str | None:
-    return path[-1] if path else TOP
 
 
 def publish_table(

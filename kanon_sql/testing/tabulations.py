@@ -35,6 +35,13 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "dimensions": {"age": BANDS, "sex": None},
         "rules": {"threshold": 3, "dominance": {"n": 2, "k": 62.5}, "p_percent": 15, "pq": {"p": 10, "q": 45}},
     },
+    "sums by holding": {
+        "unit": "person",
+        "measure": "charge",
+        "dimensions": {"illness": None, "sex": None},
+        "rules": {"threshold": 3, "dominance": {"n": 1, "k": 40, "by": "zip"}, "p_percent": {"p": 20, "by": "zip"}},
+        "total_label": "All",
+    },
     "sums of rows": {
         "measure": "charge",
         "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},

@@ -21,6 +21,9 @@ from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
 
+LIKE_TOTALS = {"*", "all", "grand total", "overall", "sum", "total", "totals"}
+"""Categories with such names may be rows of totals in the source."""
+
 PERTURBED_SOURCE = "; the values of the source are perturbed, so no cell is true"
 """What the message of a table of a perturbed source says besides."""
 
@@ -30,7 +33,7 @@ class PublishedCell(Document):
     """A cell as every reader may see it.
 
     Attributes:
-        labels: its label per dimension; ``*`` for a total, None for NULL.
+        labels: its label per dimension; the spec's ``total_label`` for a total, None for NULL.
         levels: the level of each label; None for a total.
         value: its value, of a sample multiplied by the expansion; None where it is suppressed.
         suppressed: whether it is suppressed.
@@ -289,7 +292,7 @@ def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
         ]
         cells.append(
             PublishedCell(
-                labels=tuple(path[-1] if path else "*" for path in cell.key),
+                labels=tuple(path[-1] if path else spec.total_label for path in cell.key),
                 levels=tuple(levels),
                 value=None if value is None else value * times,
                 suppressed=value is None,
@@ -303,6 +306,15 @@ def _expanded(low: int, high: int | None, times: int) -> tuple[int, int | None]:
     return low * times, None if high is None else high * times
 
 
+def _like_totals(spec: TableSpec, found: ProtectedTable) -> list[str]:
+    """The dimensions with a category that may be rows of totals."""
+    return [
+        name
+        for place, name in enumerate(spec.dimensions)
+        if any(LIKE_TOTALS & {str(label).casefold() for label in cell.key[place]} for cell in found.table.cells)
+    ]
+
+
 def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
     what = "including small ones, to protect them outside the database"
     if spec.protection.collapses:
@@ -311,6 +323,11 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
             "sensitive cell"
         )
     notes = [f"{fetched:,} cells were fetched unprotected, {what}"] if fetched else []
+    for name in _like_totals(spec, found):
+        notes.append(
+            f"dimensions.{name}: a category is named like a total; if the source has rows of totals, the margins count "
+            "them twice: leave them out in a source query"
+        )
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and do not count as contributions")
     if spec.weight is not None:

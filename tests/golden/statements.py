@@ -277,6 +277,8 @@ def run_tabulations(engine: Published) -> None:
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     for unit in (None, "dx"):
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": unit}))
+    by_holding = {"dominance": {"n": 2, "k": 75, "by": "weight"}, "p_percent": {"p": 10, "by": "weight"}}
+    kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": "dx", "rules": by_holding}))
 
 
 def run_cloakings(dialect: str) -> list[Statement]:

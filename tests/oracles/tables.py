@@ -24,8 +24,12 @@ def margins_of(paths: Sequence[Sequence[str | None]], totals: Sequence[bool]) ->
         yield tuple(tuple(path[:end]) for path, end in zip(paths, cut, strict=True))
 
 
-def need_of(rules: Mapping[str, Any], amounts: Sequence[int], percent: Fraction) -> tuple[bool, int]:
+def need_of(
+    rules: Mapping[str, Any], amounts: Sequence[int], percent: Fraction, people: int | None = None
+) -> tuple[bool, int]:
     """Whether contributions make a cell sensitive, and how far from its value its bounds must be.
+
+    ``people``: how many the threshold counts, if not one per contribution.
 
     Written from the definitions: WP 22 (2005), chapter IV; Hundepool et al. 2012, section 4.2.
     """
@@ -37,13 +41,15 @@ def need_of(rules: Mapping[str, Any], amounts: Sequence[int], percent: Fraction)
         if first > k * total:
             needs.append(first / k - total)
     rest = total - largest[0] - largest[1]
-    if rules.get("p_percent") and rest < Fraction(str(rules["p_percent"])) / 100 * largest[0]:
-        needs.append(Fraction(str(rules["p_percent"])) / 100 * largest[0] - rest)
+    if rules.get("p_percent"):
+        p = rules["p_percent"]["p"] if isinstance(rules["p_percent"], Mapping) else rules["p_percent"]
+        if rest < Fraction(str(p)) / 100 * largest[0]:
+            needs.append(Fraction(str(p)) / 100 * largest[0] - rest)
     if rules.get("pq"):
         p, q = Fraction(str(rules["pq"]["p"])), Fraction(str(rules["pq"]["q"]))
         if q * rest < p * largest[0]:
             needs.append(p / q * largest[0] - rest)
-    below = len(amounts) < rules.get("threshold", 0)
+    below = (len(amounts) if people is None else people) < rules.get("threshold", 0)
     if below:
         needs.append(percent * total / 100)
     return bool(needs), max((ceil(need) for need in needs), default=0)
@@ -57,8 +63,12 @@ def cells_of(
     sums: bool,
     count: str = "rows",
     percent: Fraction = Fraction(20),
+    holdings: Mapping[Any, Any] | None = None,
 ) -> CellTable:
-    """The cells of rows (labels per dimension, contributor or None for the row itself, amount)."""
+    """The cells of rows (labels per dimension, contributor or None for the row itself, amount).
+
+    ``holdings``: contributor -> the holding that it belongs to, or None.
+    """
     found: dict[Key, dict[Any, list[int | None]]] = defaultdict(lambda: defaultdict(list))
     for number, (paths, person, amount) in enumerate(rows):
         if sums and amount is None:
@@ -68,9 +78,13 @@ def cells_of(
     cells, people = [], dict[Any, int]()
     for key, given in found.items():
         if sums:
-            amounts = [sum(amount or 0 for amount in own) for own in given.values()]
-            sensitive, need = need_of(rules, amounts, percent)
-            only = next(iter(given)) if len(given) == 1 else None
+            parts: Counter[Any] = Counter()
+            for person, own in given.items():
+                holding = (holdings or {}).get(person)
+                parts[("holding", holding) if holding is not None else ("person", person)] += sum(map(int, own))
+            amounts = list(parts.values())
+            sensitive, need = need_of(rules, amounts, percent, len(given))
+            only = next(iter(parts)) if len(parts) == 1 else None
             number = 0 if only is None else 1 + people.setdefault(only, len(people))
             cells.append(Cell(key, sum(amounts), sensitive, need, number))
         else:

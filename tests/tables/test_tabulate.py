@@ -105,6 +105,74 @@ def test_sums_and_what_makes_them_sensitive(shared_database: Database, rules: di
         assert same_contributors(ours, theirs)
 
 
+HOLDINGS: list[dict[str, Any]] = [
+    {"dominance": {"n": 1, "k": 60, "by": "holding"}},
+    {"threshold": 3, "dominance": {"n": 2, "k": 80, "by": "holding"}, "p_percent": {"p": 15.25, "by": "holding"}},
+    {"pq": {"p": 12.5, "q": 40, "by": "holding"}},
+]
+
+
+@pytest.mark.parametrize("rules", HOLDINGS, ids=lambda rules: "+".join(rules))
+@pytest.mark.sampled(3)
+def test_the_firms_of_a_holding_are_one_contributor(shared_database: Database, rules: dict[str, Any]) -> None:
+    """Their sums are judged and known as one; the threshold counts firms; a firm in no holding stands alone."""
+    draw = random.Random(str(rules))
+    stricter = 0
+    for _ in range(3):
+        rows = random_rows(draw)
+        holdings = {firm: draw.choice([None, "A", "A", "B", "C"]) for firm in range(14)}
+        named = {**COLUMNS, "holding": "VARCHAR"}
+        shared_database.table("firms", named, [(*row, holdings[row[2]]) for row in rows])
+        ours = cells(
+            shared_database,
+            kanon_sql.TableSpec.from_dict({**BASE, "unit": "firm", "measure": "turnover", "rules": rules}),
+        )
+        listed = [(labels(row, tree=False), row[2], row[3]) for row in rows]
+        theirs, apart = (
+            cells_of(listed, rules, totals=[True, True], sums=True, holdings=known) for known in (holdings, None)
+        )
+        assert [(cell.key, cell.value, cell.sensitive, cell.need) for cell in ours.cells] == [
+            (cell.key, cell.value, cell.sensitive, cell.need) for cell in theirs.cells
+        ]
+        assert same_contributors(ours, theirs)
+        assert all(one.sensitive or not other.sensitive for one, other in zip(theirs.cells, apart.cells, strict=True))
+        stricter += sum(cell.sensitive for cell in theirs.cells) - sum(cell.sensitive for cell in apart.cells)
+    assert stricter > 0
+
+
+@pytest.mark.parametrize("group", ["B", None])
+def test_a_firm_of_two_holdings_is_refused(database: Database, group: str | None) -> None:
+    database.table(
+        "firms", {**COLUMNS, "holding": "VARCHAR"}, [("a", 1, 1, 5, "A"), ("a", 2, 1, 5, group), ("b", 1, 2, 5, "A")]
+    )
+    rules = {"p_percent": {"p": 10, "by": "holding"}}
+    given = {**BASE, "unit": "firm", "measure": "turnover", "rules": rules}
+    with pytest.raises(SpecError, match=r"rules\.p_percent\.by: 1 contributor has several values of 'holding'"):
+        kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"unit": None}, "name these by the column 'unit'"),
+        ({"rules": {"dominance": {"n": 1, "k": 60, "by": "region"}}}, "the column has another role already"),
+        ({"rules": {"dominance": {"n": 1, "k": 60, "by": "holding"}, "p_percent": 10}}, "write the same 'by' in each"),
+        ({"rules": {"p_percent": {"by": "holding"}}}, "missing 'p'"),
+    ],
+)
+def test_what_a_rule_by_holding_needs(changes: dict[str, Any], message: str) -> None:
+    rules = {"dominance": {"n": 1, "k": 60, "by": "holding"}}
+    with pytest.raises(SpecError, match=message):
+        kanon_sql.TableSpec.from_dict({**BASE, "unit": "firm", "measure": "turnover", "rules": rules, **changes})
+
+
+def test_rules_read_back() -> None:
+    for rules in RULES + HOLDINGS:
+        spec = kanon_sql.TableSpec.from_dict({**BASE, "unit": "firm", "measure": "turnover", "rules": rules})
+        assert kanon_sql.TableSpec.from_dict(spec.to_dict()) == spec
+        jsonschema.Draft202012Validator(kanon_sql.TableSpec.json_schema()).validate(spec.to_dict())
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [None, "rows", "persons"])
 def test_counts(shared_database: Database, count: str | None) -> None:
@@ -259,6 +327,21 @@ def test_what_cannot_be_tabulated_is_refused(database: Database, changes: dict[s
     given = {**BASE, "dimensions": {"region": None}, **changes}
     with pytest.raises(KanonError, match=message):
         kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+
+
+def test_a_category_is_never_taken_for_a_total(database: Database) -> None:
+    """Known answer: `*` and Total are categories like others; totals have a label of their own, or nothing is made."""
+    rows = [("*", 1, n, 1) for n in range(5)] + [("Total", 1, 5 + n, 1) for n in range(6)] + [("a", 1, 11, 1)] * 4
+    database.table("firms", COLUMNS, rows)
+    for label, message in [("*", "called '\\*', as totals are"), ("TOTAL", "called 'TOTAL', as totals are")]:
+        with pytest.raises(SpecError, match=message):
+            published(database, total_label=label, dimensions={"region": None})
+    result = published(database, total_label="All", dimensions={"region": None})
+    assert sorted(database.rows("firms_table")) == [("*", 5, 0), ("All", 15, 0), ("Total", 6, 0), ("a", 4, 0)]
+    assert {cell.labels: cell.value for cell in result.table}["All",] == 15
+    assert any("dimensions.region: a category is named like a total" in note for note in result.notes)
+    with pytest.raises(SpecError, match="without blanks at its ends"):
+        kanon_sql.TableSpec.from_dict({**BASE, "total_label": " All"})
 
 
 def test_too_many_cells_are_refused_before_they_are_fetched(database: Database) -> None:
