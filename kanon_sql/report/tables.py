@@ -21,7 +21,8 @@ __all__ = ["tabulation_csv", "tabulation_text"]
 T = TypeVar("T")
 
 WIDEST = 10
-"""The last dimension of at most this many categories is laid out in columns; where none is, cells are listed."""
+"""The last dimension of at most this many categories is laid out in columns; where none is, or a cell says more than
+its value, cells are listed."""
 
 LISTED = 200
 """Lines of a table that are shown, and a tenth more rather than to cut these off; the JSON has all."""
@@ -51,10 +52,11 @@ def tabulation_csv(result: Tabulation) -> str:
     """
     text = StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow([*result.dimensions, "value", "suppressed", "least", "most"])
+    lines.writerow([*result.dimensions, "value", "suppressed", *result.further, "least", "most"])
     for cell in result.table:
         least, most = cell.interval or (cell.value, cell.value)
-        lines.writerow([*cell.labels, cell.value, int(cell.suppressed), least, most])
+        further = [getattr(cell, name) for name in result.further]
+        lines.writerow([*cell.labels, cell.value, int(cell.suppressed), *further, least, most])
     return text.getvalue()
 
 
@@ -62,7 +64,8 @@ def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
     yield "rows", number(result.rows)
     if result.sample is not None:
         yield "drawn from", f"{number(result.sample['rows'])} rows, one in {number(result.sample['expansion'])}"
-    yield "cells say", result.measured if result.sample is None else f"{result.measured}, estimated"
+    says = ", ".join([result.measured, *result.further])
+    yield "cells say", says if result.sample is None else f"{says}, estimated"
     yield "protected by", result.method.replace("_", " ")
     if result.method == "collapsing" and result.passed:
         made = zip(result.dimensions, result.levels, result.level_names, strict=True)
@@ -83,7 +86,7 @@ def _table(result: Tabulation) -> RenderableType:
         for index in range(len(result.dimensions))
     ]
     turned = next((index for index in reversed(range(len(categories))) if len(categories[index]) <= WIDEST), None)
-    if len(categories) < 2 or turned is None:
+    if len(categories) < 2 or turned is None or result.further:
         return _list(result)
     across = categories[turned]
     across.sort(key=lambda item: (item[0] is None, item[0] or 0, item[1] is None, item[1] or ""))
@@ -107,9 +110,11 @@ def _without(items: Sequence[T], left_out: int) -> tuple[T, ...]:
 
 
 def _list(result: Tabulation) -> RenderableType:
-    table = columns([*((shown(name), False) for name in result.dimensions), ("value", True)])
+    names = [(shown(name), False) for name in result.dimensions]
+    table = columns([*names, ("value", True), *((name, True) for name in result.further)])
     for cell in result.table[: _shown(len(result.table))]:
-        table.add_row(*(Text(_label(label)) for label in cell.labels), Text(_value(cell)))
+        further = [_amount(getattr(cell, name)) for name in result.further]
+        table.add_row(*(Text(_label(label)) for label in cell.labels), Text(_value(cell)), *map(Text, further))
     return _cut(table, len(result.table))
 
 
@@ -129,6 +134,12 @@ def _label(label: str | None) -> str:
 
 def _value(cell: PublishedCell) -> str:
     if cell.interval is None:
-        return number(cell.value or 0)
+        return _amount(cell.value or 0)
     low, high = cell.interval
-    return f"{LEFT_OUT} [{number(low)}, {'...' if high is None else number(high)}]"
+    return f"{LEFT_OUT} [{_amount(low)}, {'...' if high is None else _amount(high)}]"
+
+
+def _amount(value: float | None) -> str:
+    if value is None:
+        return LEFT_OUT
+    return number(value) if isinstance(value, int) else f"{value:,}"

@@ -21,7 +21,7 @@ MOST_DIMENSIONS = 8
 _OF_SEARCHES = ("minimum_level", "maximum_level", "weight", "parents", "as_")
 """Options of a hierarchy that only a search or a recoding takes."""
 
-VALUE_COLUMNS = ("value", "suppressed")
+VALUE_COLUMNS = ("value", "suppressed", "count", "mean", "percent")
 """What a published table has beside its dimensions."""
 
 

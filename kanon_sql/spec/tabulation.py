@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import Check, Fault, chosen, fail, text
+from kanon_sql.spec.checks import Check, Fault, chosen, fail, integer, items, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_kind, redacted_source
-from kanon_sql.spec.fields import TABLE_NAME, ColumnName, table_name
+from kanon_sql.spec.fields import TABLE_NAME, ColumnName, Flag, table_name
 from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
@@ -25,6 +25,9 @@ from kanon_sql.spec.warning_options import NamedWarnings
 
 __all__ = ["TableSpec"]
 
+MOST_DECIMALS = 6
+"""More digits after the point leave too few before it."""
+
 MOST_EXPANSION = 10_000
 """A sample is one in N at the least, so that every engine's whole numbers hold its estimates."""
 
@@ -33,6 +36,21 @@ def _release(value: object) -> tuple[str, ...]:
     if isinstance(value, Mapping) and "file" in value:
         fail("cells are published as a table; for a file leave 'release' out, and run the command with -o cells.csv")
     return table_name(value)
+
+
+_names = items("the dimensions of a margin", text("a column name"))
+
+
+def _percent_of(value: object) -> tuple[str, ...]:
+    return tuple(_names(value))
+
+
+PERCENT_OF = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": True},
+        {"type": "null"},
+    ]
+}
 
 
 def _total_label(value: object) -> str:
@@ -55,10 +73,15 @@ class TableSpec(SpecDocument):
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the contributor (a person, a business), or the columns that do together; None
             where every row is one.
-        measure: the column of whole numbers to add up; None for a table of counts.
-        weight: the column of whole numbers that says for how many of the population a row of a sample stands, for a
-            table of estimates; None for any other.
-        count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
+        measure: the column to add up; None for a table of counts.
+        weight: the column that says for how many of the population a row of a sample stands, for a table of estimates;
+            None for any other.
+        decimals: digits after the point of the measure or weight.
+        mean: whether a table of sums also has the count and the mean of every cell.
+        percent_of: the dimensions of the margin whose percentage every cell is, none for the grand total; None where no
+            percentage is published.
+        count: what a table of counts or means counts: rows, or the persons of the unit; None for persons where there
+            is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
         total_label: what a total is called in place of a category.
         tables: the dimensions of each of several tables that are protected together; None for one table of all.
@@ -95,14 +118,19 @@ class TableSpec(SpecDocument):
     unit: ColumnKey | None = Field(
         default=None, description="The column that identifies a contributor, or several, such as [site, pid]."
     )
-    measure: ColumnName | None = Field(
-        default=None, description="The column of whole numbers to add up, for a table of sums."
-    )
+    measure: ColumnName | None = Field(default=None, description="The column to add up, for a table of sums.")
     weight: ColumnName | None = Field(
-        default=None, description="The column of a sample's weights, whole numbers, for a table of estimates."
+        default=None, description="The column of a sample's weights, for a table of estimates."
+    )
+    decimals: Annotated[int, integer("a number of digits", 0, MOST_DECIMALS)] = Field(
+        default=0, description="Digits after the point of the measure or weight.", ge=0, le=MOST_DECIMALS
+    )
+    mean: Flag = Field(default=False, description="Whether to publish counts and means beside sums.")
+    percent_of: Annotated[tuple[str, ...] | None, Check(_percent_of, PERCENT_OF)] = Field(
+        default=None, description="The dimensions of the margin to publish percentages of; [] for the grand total."
     )
     count: Annotated[Literal["rows", "persons"] | None, chosen("count")] = Field(
-        default=None, description="What a table of counts counts."
+        default=None, description="What is counted."
     )
     dimensions: Annotated[dict[str, Dimension], parse_dimensions] = Field(
         description="The columns that the table is broken down by.", min_length=1
@@ -135,6 +163,7 @@ class TableSpec(SpecDocument):
             if value.unit is not None and value.unit == roles[role]:
                 yield Fault((role,), "the column is the unit already; give each column one role")
         yield from _holding_faults(value)
+        yield from _value_faults(value)
         yield from _estimate_faults(value)
         yield from _sample_faults(value)
         if value.tables is not None:
@@ -150,9 +179,9 @@ class TableSpec(SpecDocument):
             if "percent" in given.get("protection", {}) if isinstance(given.get("protection"), Mapping) else False:
                 yield Fault(("protection", "percent"), "a table of counts takes width", True)
         else:
-            if value.count is not None:
+            if value.count is not None and not value.mean:
                 yield Fault(("count",), "a table of sums counts nothing; leave it out, or the measure", True)
-            if value.protection.width is not None:
+            if value.protection.width is not None and not value.mean:
                 yield Fault(("protection", "width"), "a table of sums takes percent", True)
         if value.count == "persons" and value.unit is None:
             yield Fault(("count",), "persons are identified by a unit; name its column, or count rows")
@@ -174,6 +203,16 @@ class TableSpec(SpecDocument):
     def measured(self) -> str:
         """What a cell says: the measure's name, an estimate, or what is counted."""
         return self.measure or (self.counts if self.weight is None else "estimate")
+
+    @property
+    def scale(self) -> int:
+        """Units of the measure's last digit in 1."""
+        return int(10**self.decimals)
+
+    @property
+    def further(self) -> list[str]:
+        """What is published beside the value of each cell: ``count``, ``mean``, ``percent``."""
+        return [*(["count", "mean"] if self.mean else []), *([] if self.percent_of is None else ["percent"])]
 
     @property
     def expansion(self) -> int:
@@ -204,7 +243,10 @@ class TableSpec(SpecDocument):
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         protection = self.protection.to_dict()
-        protection.pop("percent" if self.measure is None else "width", None)  # sums take the one, counts the other
+        if self.measure is None:  # sums take the one, counts the other
+            protection.pop("percent", None)
+        elif not self.mean:
+            protection.pop("width", None)
         return {
             "version": self.version,
             "kind": self.kind,
@@ -213,6 +255,9 @@ class TableSpec(SpecDocument):
             "unit": written_key(self.unit),
             "measure": self.measure,
             "weight": self.weight,
+            "decimals": self.decimals,
+            "mean": self.mean,
+            "percent_of": None if self.percent_of is None else list(self.percent_of),
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
             "total_label": self.total_label,
@@ -258,6 +303,34 @@ def _holding_faults(value: TableSpec) -> Iterator[Fault]:
         yield Fault(at, "a holding adds up what several contributors gave; name these by the column 'unit' of the spec")
     if holding in (value.unit, value.measure) or holding in value.dimensions:
         yield Fault(at, "the column has another role already; give each column one role")
+
+
+def _value_faults(value: TableSpec) -> Iterator[Fault]:
+    """Digits, means and percentages of what has them."""
+    if value.decimals and value.added is None:
+        yield Fault(("decimals",), "counts have no digits after the point; leave it out, or name a measure", True)
+    if value.mean:
+        if value.measure is None:
+            yield Fault(("mean",), "a mean is a sum over a count; name the measure to add up", True)
+        elif value.rules.threshold is None:
+            yield Fault(
+                ("rules",), "means are published with their counts, which need a threshold, such as threshold: 3"
+            )
+        if value.protection.rounds:
+            why = "means of rounded sums and counts would be far off; use suppression or collapsing"
+            yield Fault(("protection", "method"), why)
+        if value.tables is not None:
+            yield Fault(("mean",), "linked tables have no means; leave one of them out", True)
+    for name in value.percent_of or ():
+        if name not in value.dimensions:
+            yield Fault(("percent_of",), f"{name!r} is not a dimension of the spec; use names listed under dimensions")
+    if value.percent_of is not None:
+        for name, item in value.dimensions.items():
+            if name not in value.percent_of and not item.total:
+                why = (
+                    "percentages are of a total over this dimension; leave 'total: false' out, or name it in percent_of"
+                )
+                yield Fault(("dimensions", name, "total"), why)
 
 
 def _estimate_faults(value: TableSpec) -> Iterator[Fault]:

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from kanon_sql.tables.cells import tabulated
 from kanon_sql.tables.protect import ProtectedTable, protected
-from kanon_sql.tables.publish import publish_table
+from kanon_sql.tables.publish import expanded, further_of, publish_table
 
-__all__ = ["ProtectedTable", "protected", "publish_table", "tabulated"]
+__all__ = ["ProtectedTable", "expanded", "further_of", "protected", "publish_table", "tabulated"]

@@ -20,17 +20,19 @@ from kanon_sql.frequency import OpenTable, open_table, unknown_columns
 from kanon_sql.hierarchies import (
     Lookup,
     Site,
+    exact_range,
     exact_texts,
     exact_value,
     refuse_blank_ends,
     refuse_mixed_forms,
     survey,
+    whole_units,
 )
 from kanon_sql.spec import Rules, TableSpec
 from kanon_sql.sql import Relation, Sql, exact_text, source_relation
 from kanon_sql.tables.collapse import chosen
 from kanon_sql.tables.shape import Margin, Shape, Step
-from kanon_sql.tables.structure import Cell, CellTable
+from kanon_sql.tables.structure import Cell, CellTable, Key
 
 __all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
 
@@ -50,7 +52,8 @@ class Tabulated:
 
     Attributes:
         spec: what was tabulated, at the levels that the cells have: coarser ones where categories were collapsed.
-        table: the cells; none where nothing may be published.
+        table: the cells; none where nothing may be published. Sums are in units of the last digit.
+        counts: the counts of the same cells, for their means; None where none are published.
         rows: rows of the source.
         blank_rows: those without an amount.
         failure: why no protection can help, in words; None if one may.
@@ -58,6 +61,7 @@ class Tabulated:
 
     spec: TableSpec
     table: CellTable
+    counts: CellTable | None
     rows: int
     blank_rows: int
     failure: str | None
@@ -90,7 +94,7 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
     step, failure = chosen(workspace, shape, cells, [_kept(names, margin) for margin in shape.margins])
     if step is None:
         empty = CellTable.of([], sums=spec.added is not None)
-        return Tabulated(spec, empty, rows, blank, failure)
+        return Tabulated(spec, empty, None, rows, blank, failure)
     shown = spec.with_levels(shape.levels(step))
     fetched = _fetched(workspace, spec, cells, [name for own in names for name in own], shape, step)
     places = [
@@ -101,8 +105,9 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
                          sums=spec.added is not None)  # fmt: skip
     if spec.added is not None and spec.unit is None:
         table = _numbered(table)
-    _refuse_unsound(spec, table)
-    return Tabulated(shown, table, rows, blank, None)
+    counts = _counts(table, fetched, shape.margins, names, places) if spec.mean else None
+    _refuse_unsound(spec, table, counts)
+    return Tabulated(shown, table, counts, rows, blank, None)
 
 
 def _kept(names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
@@ -122,13 +127,16 @@ def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
     opened = open_table(workspace.engine, spec, None)
     others = [name for name in (spec.unit, spec.added, spec.rules.by) if name is not None]
     problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
-    if spec.added is not None and spec.added in opened.columns and opened.columns[spec.added].kind != "integer":
-        problems.append(
-            Problem(
-                f"{_role(spec)}: {spec.added!r} is {opened.columns[spec.added].type}, and only whole numbers add up "
-                "alike on every engine; cast it to whole units in a source query, such as CAST(amount * 100 AS BIGINT)"
+    if spec.added in opened.columns and spec.added is not None:
+        column = opened.columns[spec.added]
+        if column.kind not in (("integer", "decimal", "float") if spec.decimals else ("integer",)):
+            why = (
+                "only whole numbers add up alike on every engine; say how many digits after the point it has, such as "
+                "decimals: 2"
+                if column.kind in ("decimal", "float")
+                else "only numbers add up; cast it in a source query"
             )
-        )
+            problems.append(Problem(f"{_role(spec)}: {spec.added!r} is {column.type}, and {why}"))
     if problems:
         raise SpecError(problems)
     return opened
@@ -149,6 +157,7 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
     if spec.added is not None:  # where columns are not typed, a text would be added up as 0
         refuse_mixed_forms(workspace, source_relation(), {spec.added: columns[spec.added]})
+    measure, unfit = (None, None) if spec.added is None else _amount(columns[spec.added], spec.decimals)
     raw = workspace.table("raw")
     workspace.execute(
         "tables/raw",
@@ -157,16 +166,24 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
         values=[exact_value(columns[name], source) for name in spec.dimensions],
         unit=None if spec.unit is None else exact_value(columns[spec.unit], source),
         holding=None if holding is None else exact_value(columns[holding], source),
-        measure=None if spec.added is None else exact_value(columns[spec.added], source),
+        measure=measure,
+        unfit=unfit,
     )
     labelled = [f"q{index}" for index in range(len(spec.dimensions))]
     stored = dict(zip([*labelled, "unit", "holding"], [columns[name] for name in grouped], strict=False))
     refuse_mixed_forms(workspace, raw, stored, labelled=labelled, weighted=True)
-    least = 0 if spec.weight is None else 1
+    least = 0 if spec.weight is None else spec.scale
     found = workspace.row(
         "tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.added is not None, least=least
     )
-    rows, unknown, blank, negative, most = (int(value or 0) for value in found)
+    rows, unknown, blank, negative, most, inexact = (int(value or 0) for value in found)
+    if inexact:
+        assert spec.added is not None
+        most_digits = exact_range(spec.decimals, columns[spec.added].kind)
+        raise SpecError(
+            f"{_role(spec)}: some values of {spec.added!r} have more than {spec.decimals} digits after the point, or "
+            f"are not below {most_digits:,}; state more decimals, or round in a source query"
+        )
     if unknown:
         raise SpecError(
             f"unit: {have(unknown)} NULL as {spec.unit!r}, so that its person is unknown; leave such rows "
@@ -192,6 +209,21 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     if most * rows > LARGEST_TOTAL * 900:
         raise SpecError(f"{_role(spec)}: {spec.added!r} may add up to more than can be added exactly; use larger units")
     return raw, rows, blank
+
+
+def _amount(column: Column, decimals: int) -> tuple[Sql, Sql | None]:
+    """An amount in units of its last digit, and whether it is no whole number of these."""
+    value = exact_value(column, "kanon_source")
+    if not decimals:
+        return value, None
+    most = exact_range(decimals, column.kind)
+    fits = f"({value} > {-most} AND {value} < {most})"
+    units = whole_units(value, decimals, column.kind)
+    less = whole_units(Sql(f"(-({value}))"), decimals, column.kind)  # both are rounded down: alike if nothing is left
+    unfit = (
+        f"CASE WHEN {value} IS NULL THEN 0 WHEN {fits} THEN CASE WHEN {units} = -({less}) THEN 0 ELSE 1 END ELSE 1 END"
+    )
+    return Sql(f"CASE WHEN {fits} THEN {units} END"), Sql(unfit)
 
 
 def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], shape: Shape, raw: Relation) -> Relation:
@@ -258,7 +290,8 @@ def _added_up(
         persons=spec.counts == "persons",
         measure=spec.added is not None,
         threshold=rules.threshold,
-        population=rules.estimate,
+        population=None if rules.estimate is None else rules.estimate * spec.scale,
+        mean=spec.counts if spec.mean else None,
         dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
         largest=1 if rules.dominance is None else rules.dominance.n,
         differences=_differences(rules),
@@ -285,6 +318,7 @@ def _fetched(
         differences=max(1, len(_differences(spec.rules))),
         numbered=spec.added is not None and spec.unit is not None,
         holding=spec.rules.by is not None,
+        mean=spec.mean,
     )
 
 
@@ -302,16 +336,35 @@ def _cell(
     row: Sequence[Any],
 ) -> Cell:
     """A fetched row as a cell; ``places`` says which of the offered levels the table has."""
+    key, (value, _, below, contributor, *needs) = _parsed(margins, names, places, row)
+    need = max(needs)
+    if below and spec.added is not None:
+        need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
+    return Cell(key, value, bool(below) or max(needs) > 0, need, contributor)
+
+
+def _counts(
+    table: CellTable,
+    fetched: Sequence[Sequence[Any]],
+    margins: Sequence[Margin],
+    names: Sequence[Sequence[str]],
+    places: Sequence[Sequence[int]],
+) -> CellTable:
+    """The counts of cells of sums; the threshold alone makes a count sensitive."""
+    found = [_parsed(margins, names, places, row) for row in fetched]
+    return CellTable.of([Cell(key, count, bool(below), 0, 0) for key, (_, count, below, *_) in found], sums=False)
+
+
+def _parsed(
+    margins: Sequence[Margin], names: Sequence[Sequence[str]], places: Sequence[Sequence[int]], row: Sequence[Any]
+) -> tuple[Key, list[int]]:
+    """The key of a fetched row, and its numbers."""
     margin, place, key = margins[int(row[0])], 1, []
     for own, end, has in zip(names, margin, places, strict=True):
         labels = [row[place + level] for level in has if level >= end]
         place += len(own)
         key.append(tuple(None if label is None else str(label) for label in reversed(labels)))
-    value, below, contributor, *needs = (int(item) for item in row[place:])
-    need = max(needs)
-    if below and spec.added is not None:
-        need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
-    return Cell(tuple(key), value, bool(below) or max(needs) > 0, need, contributor)
+    return tuple(key), [int(item) for item in row[place:]]
 
 
 def _numbered(table: CellTable) -> CellTable:
@@ -327,7 +380,7 @@ def _numbered(table: CellTable) -> CellTable:
     return CellTable(cells, table.sums)
 
 
-def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
+def _refuse_unsound(spec: TableSpec, table: CellTable, counts: CellTable | None) -> None:
     """Refuse cells whose margins do not add up, and labels that would be taken for a total."""
     if len(table.position) != len(table.cells):
         raise InternalError("internal error in tables/cells: two cells have one key, so nothing is tabulated")
@@ -345,11 +398,12 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
         )
     if any(cell.value > LARGEST_TOTAL for cell in table.cells):
         raise UnsupportedError(
-            f"{_role(spec)}: the table adds up to more than 10^13; use larger units in a source query"
+            f"{_role(spec)}: the table adds up to more than 10^13 units of its last digit; use larger units in a "
+            "source query"
         )
-    if table.adds_up([cell.value for cell in table.cells]):
+    if all(one.adds_up([cell.value for cell in one.cells]) for one in (table, counts) if one is not None):
         return
-    if spec.added is None and spec.counts == "persons":
+    if (spec.added is None or spec.mean) and spec.counts == "persons":
         raise SpecError(
             "count: some persons count in several cells, so the margins do not add up; use count: rows (the "
             f"threshold still counts persons), or a source query with one row per {spec.unit!r}"

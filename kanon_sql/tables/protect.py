@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.errors import InternalError
 from kanon_sql.spec import TableSpec, secret_in
@@ -28,6 +28,7 @@ class ProtectedTable:
         proofs: sensitive cell and what a reader knows beforehand -> the two tables that show what stays open.
         failure: why nothing may be published, in words; None if it may.
         steps: for controlled rounding, by how many multiples of the base values may have been moved.
+        counts: the protected counts beside sums; None where none are published.
     """
 
     table: CellTable
@@ -37,6 +38,7 @@ class ProtectedTable:
     proofs: Mapping[tuple[int, Reader], Proof]
     failure: str | None
     steps: int | None = None
+    counts: ProtectedTable | None = None
 
     @property
     def suppressed(self) -> int:
@@ -49,13 +51,19 @@ class ProtectedTable:
         return sum(cell.sensitive for cell in self.table.cells)
 
 
-def protected(spec: TableSpec, table: CellTable, failure: str | None = None) -> ProtectedTable:
+def protected(
+    spec: TableSpec, table: CellTable, failure: str | None = None, counts: CellTable | None = None
+) -> ProtectedTable:
     """Protect the sensitive cells of a table.
+
+    Sums and the counts beside them are protected each by itself: no sum of cells of the one is a cell of the other, and
+    a mean is published only of cells that both publish, so that it says no more.
 
     Args:
         spec: says how.
         table: the cells.
         failure: why no protection can help; None if one may.
+        counts: the counts of the same cells, where these are published too.
 
     Raises:
         InternalError: a table whose categories were collapsed has a sensitive cell.
@@ -66,6 +74,9 @@ def protected(spec: TableSpec, table: CellTable, failure: str | None = None) -> 
         failure = "the source has no rows, so there are no cells"
     if failure is not None:
         return ProtectedTable(table, [], Audit(table, [], []), {}, {}, failure)
+    if counts is not None:
+        both = protected(spec, table), protected(spec, counts)
+        return replace(both[0], counts=both[1], failure=both[0].failure or both[1].failure)
     if spec.protection.collapses:
         return _as_is(table)
     if not spec.protection.rounds:
@@ -99,11 +110,12 @@ def _suppressed(table: CellTable, pattern: Pattern) -> ProtectedTable:
 def _rounded(spec: TableSpec, table: CellTable) -> Rounded | None:
     protection = spec.protection
     assert protection.base is not None
+    base = protection.base * spec.scale
     if protection.method == "conventional_rounding":
-        return conventional(table, protection.base)
+        return conventional(table, base)
     if protection.method == "controlled_rounding":
-        return controlled(table, protection.base)
-    return randomly(table, protection.base, _key(spec))
+        return controlled(table, base)
+    return randomly(table, base, _key(spec))
 
 
 def _key(spec: TableSpec) -> bytes:

@@ -10,6 +10,7 @@ import platform
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
+from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
 
@@ -24,25 +25,37 @@ from kanon_sql.tables.protect import ProtectedTable
 from kanon_sql.tables.suppress import readers
 from kanon_sql.version import __version__
 
-__all__ = ["columns_of", "publish_table", "rows_of"]
+__all__ = ["columns_of", "expanded", "further_of", "publish_table", "rows_of"]
 
-WrittenTable = tuple[str | int | None, ...]
+WrittenTable = tuple[str | int | Decimal | None, ...]
+
+MORE_DIGITS = 2
+"""Digits of a mean after those that a value has."""
+
+PERCENT_DIGITS = 2
+"""Digits of a percentage after the point."""
 
 
 def columns_of(spec: TableSpec) -> list[str]:
-    """The columns of a published table: each dimension, its level where it has several, the value, and the mark."""
-    return [*(column for name in spec.dimensions for column in _of_dimension(spec, name)), "value", "suppressed"]
+    """The columns of a published table: each dimension, its level where it has several, and what a cell says."""
+    return [*(column for name in spec.dimensions for column in _of_dimension(spec, name)), *_numbers(spec)]
 
 
 def _of_dimension(spec: TableSpec, name: str) -> list[str]:
     return [name, f"{name}_level"] if len(spec.dimensions[name].levels) > 1 else [name]
 
 
+def _numbers(spec: TableSpec) -> dict[str, int]:
+    """What a cell says -> its digits after the point."""
+    digits = {"count": 0, "mean": spec.decimals + MORE_DIGITS, "percent": PERCENT_DIGITS}
+    return {"value": spec.decimals, "suppressed": 0, **{name: digits[name] for name in spec.further}}
+
+
 def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
     """The rows of a published table. Cells that are rounded to zero are left out, as empty ones are."""
     rows: list[WrittenTable] = []
-    times = spec.expansion
-    for cell, value in zip(found.table.cells, found.values, strict=True):
+    further = further_of(spec, found)
+    for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
         if value == 0 and spec.protection.rounds:
             continue
         place: list[str | int | None] = []
@@ -50,8 +63,44 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
             place.append(path[-1] if path else spec.total_label)
             if len(dimension.levels) > 1:
                 place.append(dimension.levels[-len(path)] if path else None)
-        rows.append((*place, None if value is None else value * times, int(value is None)))
+        rows.append((*place, expanded(spec, value), int(value is None), *(own[index] for own in further.values())))
     return rows
+
+
+def expanded(spec: TableSpec, value: int | None) -> Decimal | None:
+    """A published value in units of the measure, of a sample as the estimate for all."""
+    return None if value is None else Decimal(value * spec.expansion).scaleb(-spec.decimals)
+
+
+def further_of(spec: TableSpec, found: ProtectedTable) -> dict[str, list[Decimal | None]]:
+    """Counts, means and percentages of the cells, made of what is published and of nothing else.
+
+    So whoever knows the published sums and counts can work them out, and they are None where any of these is left out:
+    a mean beside the sum, or a percentage beside the total, would give the other number.
+    """
+    values, made = found.values, dict[str, list[Decimal | None]]()
+    counts = [None] * len(values) if found.counts is None else found.counts.values
+    if spec.mean:
+        made["count"] = [None if count is None else Decimal(count * spec.expansion) for count in counts]
+        made["mean"] = [
+            _ratio(value, count, spec.decimals, MORE_DIGITS) for value, count in zip(values, counts, strict=True)
+        ]
+    if spec.percent_of is not None:
+        kept = [name in spec.percent_of for name in spec.dimensions]
+        made["percent"] = []
+        for cell, value in zip(found.table.cells, values, strict=True):
+            whole = tuple(path if keeps else () for path, keeps in zip(cell.key, kept, strict=True))
+            place = found.table.position.get(whole)
+            share = None if place is None else _ratio(value, values[place], -2, 2 + PERCENT_DIGITS)
+            made["percent"].append(share)
+    return made
+
+
+def _ratio(above: int | None, below: int | None, decimals: int, more: int) -> Decimal | None:
+    """A quotient with some more digits after the point than its dividend has, halves rounded upwards."""
+    if above is None or not below:
+        return None
+    return Decimal((2 * above * 10**more + below) // (2 * below)).scaleb(-decimals - more)
 
 
 def publish_table(
@@ -104,27 +153,32 @@ def publish_table(
 
 
 def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[WrittenTable], target: Relation) -> None:
-    names = columns_of(spec)
-    numbers = {
-        "value",
-        "suppressed",
-        *(f"{name}_level" for name, item in spec.dimensions.items() if len(item.levels) > 1),
-    }
-    columns = [{"name": name, "number": name in numbers and name not in spec.dimensions} for name in names]
+    numbers = _digits_of(spec)
+    columns = [{"name": name, "digits": numbers.get(name)} for name in columns_of(spec)]
     loaded = workspace.table("protected")
     texts = [
-        [text for item, column in zip(row, columns, strict=True) for text in _as_text(item, bool(column["number"]))]
+        [
+            text
+            for item, column in zip(row, columns, strict=True)
+            for text in _as_text(item, column["digits"] is not None)
+        ]
         for row in rows
     ]
     workspace.load(loaded, [f"l{number}" for number in range(2 * len(columns))], texts)
     workspace.execute("tables/write", target=target, loaded=loaded, columns=columns)
 
 
-def _as_text(item: str | int | None, number: bool) -> tuple[str, str]:
+def _digits_of(spec: TableSpec) -> dict[str, int]:
+    """The columns of numbers -> digits after the point."""
+    levels = {f"{name}_level": 0 for name, item in spec.dimensions.items() if len(item.levels) > 1}
+    return {name: digits for name, digits in {**levels, **_numbers(spec)}.items() if name not in spec.dimensions}
+
+
+def _as_text(item: str | int | Decimal | None, number: bool) -> tuple[str, str]:
     """Whether there is a value, and what it is."""
     if item is None:
         return "0", "0" if number else ""
-    return "1", str(item)
+    return "1", f"{item:f}" if isinstance(item, Decimal) else str(item)
 
 
 def _verify(
@@ -133,19 +187,23 @@ def _verify(
     """Compare what stands in the database with what may be published, and that with the proof."""
     workspace.report("verifying what was written", None)
     read = workspace.fetch("tables/read", MOST_CELLS, table=target, names=columns_of(spec))
-    if Counter(tuple(_read(item) for item in row) for row in read) != Counter(
-        tuple(_read(item) for item in row) for row in rows
-    ):
+    digits = [_digits_of(spec).get(name) for name in columns_of(spec)]
+    if Counter(_read(row, digits) for row in read) != Counter(_read(row, digits) for row in rows):
         raise VerificationError("verification: the written table is not the one that was protected; it was dropped")
-    unproven = sum(not _proven(spec, found, index) for index, cell in enumerate(found.table.cells) if cell.sensitive)
+    tables = [found] if found.counts is None else [found, found.counts]
+    unproven = sum(
+        not _proven(spec, one, index) for one in tables for index, cell in enumerate(one.table.cells) if cell.sensitive
+    )
     if unproven:
         raise VerificationError(f"verification: {unproven:,} sensitive cells are not protected; the table was dropped")
 
 
-def _read(item: Any) -> str | None:
-    if item is None:
-        return None
-    return str(item) if isinstance(item, str) else str(int(item))
+def _read(row: Sequence[Any], digits: Sequence[int | None]) -> tuple[str | None, ...]:
+    """A row as text, so that numbers are equal whatever type an engine gives them."""
+    return tuple(
+        None if item is None else str(item) if own is None else f"{Decimal(str(item)):.{own}f}"
+        for item, own in zip(row, digits, strict=True)
+    )
 
 
 def _proven(spec: TableSpec, found: ProtectedTable, index: int) -> bool:

@@ -42,6 +42,16 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "rules": {"threshold": 3, "dominance": {"n": 1, "k": 40, "by": "zip"}, "p_percent": {"p": 20, "by": "zip"}},
         "total_label": "All",
     },
+    "means and percentages of decimals": {
+        "unit": "person",
+        "measure": "weight",
+        "decimals": 1,
+        "mean": True,
+        "count": "rows",
+        "percent_of": ["sex"],
+        "dimensions": {"illness": None, "sex": None},
+        "rules": {"threshold": 6},
+    },
     "sums of rows": {
         "measure": "charge",
         "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},

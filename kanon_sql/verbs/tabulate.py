@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
@@ -11,8 +12,8 @@ from kanon_sql.errors import counted, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_perturbed, refuse_foreign_release
-from kanon_sql.spec import HIDDEN, Count, Dimension, Document, Keywords, TableSpec, Text, VerdictResult
-from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
+from kanon_sql.spec import HIDDEN, Count, Dimension, Document, Keywords, Nonnegative, TableSpec, Text, VerdictResult
+from kanon_sql.tables import ProtectedTable, expanded, further_of, protected, publish_table, tabulated
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import running
@@ -35,17 +36,24 @@ class PublishedCell(Document):
     Attributes:
         labels: its label per dimension; the spec's ``total_label`` for a total, None for NULL.
         levels: the level of each label; None for a total.
-        value: its value, of a sample multiplied by the expansion; None where it is suppressed.
+        value: its value, of a sample multiplied by the expansion; None where it is suppressed. Of decimals a number of
+            no more than 15 digits, which is exact as it is written.
         suppressed: whether it is suppressed.
         interval: for a suppressed cell, the least and the greatest value that it can have as far as every reader knows,
             the greatest one None where there is no end; None for other cells.
+        count: beside a mean, how many rows or persons the cell has; None where it is suppressed.
+        mean: its mean; None where its value or its count is suppressed.
+        percent: its percentage of a margin; None where either is suppressed.
     """
 
     labels: Sequence[str | None]
     levels: Sequence[Count | None]
-    value: Count | None
+    value: Nonnegative | None
     suppressed: bool
-    interval: tuple[Count, Count | None] | None
+    interval: tuple[Nonnegative, Nonnegative | None] | None
+    count: Count | None = None
+    mean: Nonnegative | None = None
+    percent: Nonnegative | None = None
 
 
 class ExpandedSample(DrawnSample):
@@ -91,6 +99,7 @@ class Tabulation(VerdictResult):
         release: the published table's name; None unless published.
         measured: what a cell says: ``rows``, ``persons``, ``estimate`` of a population, or the measure that is added
             up.
+        further: what is published beside the values: ``count``, ``mean``, ``percent``.
         method: how sensitive cells are protected.
         dimensions: the table's dimensions, in order.
         levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
@@ -126,6 +135,7 @@ class Tabulation(VerdictResult):
     message: Text
     release: str | None
     measured: Text
+    further: Sequence[Text] = ()
     method: Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"]
     dimensions: Annotated[Sequence[Text], Keywords(minItems=1)]
     levels: Annotated[Sequence[Sequence[Count]], Keywords(minItems=1)]
@@ -201,7 +211,7 @@ def tabulate(
             workspace.report("protecting the sensitive cells", None)
             sample = _sample(engine, spec, found.rows)
             empty = None if found.rows or sample is None else "the sample is empty, so there are no cells"
-            shielded = protected(spec, found.table, empty or found.failure)
+            shielded = protected(spec, found.table, empty or found.failure, found.counts)
             notes = [
                 *engine.read_notes,
                 *_notes(spec, shielded, found.blank_rows, len(found.table.cells)),
@@ -241,6 +251,7 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         message=message,
         release=".".join(spec.release) if publishes and passed and spec.release is not None else None,
         measured=spec.measured,
+        further=spec.further,
         method=spec.protection.method,
         dimensions=list(spec.dimensions),
         levels=[item.levels for item in spec.dimensions.values()],
@@ -264,7 +275,7 @@ def _summary(result: Tabulation) -> dict[str, Any]:
     content = result.to_dict()
     cells = {name: content["cells"][name] for name in ("total", "suppressed")}
     found = {
-        **{name: content[name] for name in ("measured", "method", "dimensions", "levels", "warnings")},
+        **{name: content[name] for name in ("measured", "further", "method", "dimensions", "levels", "warnings")},
         "cells": cells,
     }
     if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed
@@ -281,7 +292,7 @@ def _sample(engine: Engine, spec: TableSpec, drawn: int) -> ExpandedSample | Non
 
 def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
     cells = []
-    times = spec.expansion
+    further = further_of(spec, found)
     for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
         if value == 0 and spec.protection.rounds:
             continue
@@ -290,20 +301,29 @@ def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
             item.levels[-len(path)] if path else None
             for item, path in zip(spec.dimensions.values(), cell.key, strict=True)
         ]
+        count = further["count"][index] if spec.mean else None
+        low = None if interval is None else _number(spec, interval.low)
         cells.append(
             PublishedCell(
                 labels=tuple(path[-1] if path else spec.total_label for path in cell.key),
                 levels=tuple(levels),
-                value=None if value is None else value * times,
+                value=_number(spec, value),
                 suppressed=value is None,
-                interval=None if interval is None else _expanded(interval.low, interval.high, times),
+                interval=None if interval is None or low is None else (low, _number(spec, interval.high)),
+                count=None if count is None else int(count),
+                **{name: _float(further[name][index]) for name in ("mean", "percent") if name in further},
             )
         )
     return cells
 
 
-def _expanded(low: int, high: int | None, times: int) -> tuple[int, int | None]:
-    return low * times, None if high is None else high * times
+def _number(spec: TableSpec, value: int | None) -> int | float | None:
+    found = expanded(spec, value)
+    return None if found is None else float(found) if spec.decimals else int(found)
+
+
+def _float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _like_totals(spec: TableSpec, found: ProtectedTable) -> list[str]:
@@ -330,6 +350,10 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
         )
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and do not count as contributions")
+    if spec.further and any(value is None for value in found.values):
+        notes.append(
+            "a mean or percentage is published only where both of its numbers are, since it would give the other one"
+        )
     if spec.weight is not None:
         notes.append("values are estimates, the sums of weights; all rules but 'population' apply to the sample")
     if spec.expansion > 1:

@@ -279,6 +279,9 @@ def run_tabulations(engine: Published) -> None:
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": unit}))
     by_holding = {"dominance": {"n": 2, "k": 75, "by": "weight"}, "p_percent": {"p": 10, "by": "weight"}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": "dx", "rules": by_holding}))
+    means = {**several, "measure": "weight", "decimals": 2, "mean": True, "count": "rows", "percent_of": ["sex"]}
+    for unit in (None, "dx"):
+        kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**means, "unit": unit}))
 
 
 def run_cloakings(dialect: str) -> list[Statement]:
