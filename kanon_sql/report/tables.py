@@ -52,11 +52,17 @@ def tabulation_csv(result: Tabulation) -> str:
     """
     text = StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow([*result.dimensions, "value", "suppressed", *result.further, "least", "most"])
+    places = [
+        (f"{name}{of}", place, of)
+        for place, name in enumerate(result.dimensions)
+        for of in ("", *(["_hierarchy"] if any(result.hierarchies) and result.hierarchies[place] else []))
+    ]
+    lines.writerow([*(name for name, *_ in places), "value", "suppressed", *result.further, "least", "most"])
     for cell in result.table:
         least, most = cell.interval or (cell.value, cell.value)
         further = [getattr(cell, name) for name in result.further]
-        lines.writerow([*cell.labels, cell.value, int(cell.suppressed), *further, least, most])
+        labels = [(cell.hierarchies or ())[place] if of else cell.labels[place] for _, place, of in places]
+        lines.writerow([*labels, cell.value, int(cell.suppressed), *further, least, most])
     return text.getvalue()
 
 
@@ -86,7 +92,7 @@ def _table(result: Tabulation) -> RenderableType:
         for index in range(len(result.dimensions))
     ]
     turned = next((index for index in reversed(range(len(categories))) if len(categories[index]) <= WIDEST), None)
-    if len(categories) < 2 or turned is None or result.further:
+    if len(categories) < 2 or turned is None or result.further or any(result.hierarchies):
         return _list(result)
     across = categories[turned]
     across.sort(key=lambda item: (item[0] is None, item[0] or 0, item[1] is None, item[1] or ""))
@@ -114,7 +120,9 @@ def _list(result: Tabulation) -> RenderableType:
     table = columns([*names, ("value", True), *((name, True) for name in result.further)])
     for cell in result.table[: _shown(len(result.table))]:
         further = [_amount(getattr(cell, name)) for name in result.further]
-        table.add_row(*(Text(_label(label)) for label in cell.labels), Text(_value(cell)), *map(Text, further))
+        of = cell.hierarchies or [None] * len(cell.labels)
+        labels = [_label(label) + (f" ({name})" if name else "") for label, name in zip(cell.labels, of, strict=True)]
+        table.add_row(*map(Text, labels), Text(_value(cell)), *map(Text, further))
     return _cut(table, len(result.table))
 
 

@@ -43,10 +43,62 @@ _LEVELS = {
 }
 
 
+def _hierarchy_faults(value: Grouping | Dimension) -> Iterator[Fault]:
+    kind = value.hierarchy.hierarchy
+    if kind.never_dimension is not None:
+        yield Fault(("hierarchy", kind.name), kind.never_dimension, True)
+        return
+    top = value.hierarchy.height_hint
+    if top is not None and value.levels[-1] >= top:
+        why = f"level {value.levels[-1]} is not below the top, level {top}; use total: true for the total"
+        yield Fault(("levels",), why)
+    for field in _OF_SEARCHES:
+        if getattr(value.hierarchy, field) != QuasiIdentifier.model_fields[field].default:
+            why = "this option is for a search, and a table has none; set 'levels' instead"
+            yield Fault(("hierarchy", field.rstrip("_")), why, True)
+
+
+class Grouping(Part):
+    """One of several hierarchies of a dimension, and the levels of it that have cells.
+
+    Attributes:
+        hierarchy: how the values are grouped.
+        levels: its levels that have cells; each is a subtotal of the values.
+    """
+
+    expected: ClassVar[str] = "{hierarchy: {tree: {North: [a, b]}}, levels: [1]}"
+
+    hierarchy: QuasiIdentifier = Field(description="How to group the values.")
+    levels: Annotated[tuple[int, ...], Check(_levels, _LEVELS)] = Field(
+        default=(1,), description="The levels of the hierarchy to tabulate, above the values."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Levels between the values and the top."""
+        if value is not None:
+            yield from _hierarchy_faults(value)
+            if value.levels[0] == 0:
+                yield Fault(("levels",), "level 0 is the values, which have cells by themselves; leave it out")
+
+
+@Check
+def _groupings(value: object) -> dict[str, Grouping]:
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of names to hierarchies, got {kind(value)}")
+    faults, found = Faults(), {}
+    for name, written in value.items():
+        if faults.attempt((name,), text("a name of a hierarchy"), name) is not None:
+            found[name] = faults.attempt((name,), Grouping.model_validate, written)
+    faults.finish()
+    return {name: item for name, item in found.items() if item is not None}
+
+
 class Dimension(Part):
     """A column that the table is broken down by.
 
     Attributes:
+        hierarchies: name -> one of several hierarchies of the same values; none where there is one.
         hierarchy: how its values are grouped, as for a quasi-identifier.
         levels: the levels of the hierarchy that have cells, the finest first; each but the first is a subtotal of the
             one before.
@@ -61,6 +113,9 @@ class Dimension(Part):
     levels: Annotated[tuple[int, ...], Check(_levels, _LEVELS)] = Field(
         default=(0,), description="The levels of the hierarchy to tabulate."
     )
+    hierarchies: Annotated[dict[str, Grouping], _groupings] = Field(
+        default={}, description="Several hierarchies of the same values, by name, each with its subtotals."
+    )
     total: Flag = Field(default=True, description="Whether to include a total.")
 
     @classmethod
@@ -73,36 +128,44 @@ class Dimension(Part):
         """Levels below the top, and nothing that only a search takes."""
         if value is None:
             return
-        kind = value.hierarchy.hierarchy
-        if kind.never_dimension is not None:
-            yield Fault(("hierarchy", kind.name), kind.never_dimension, True)
-            return
-        top = value.hierarchy.height_hint
-        if top is not None and value.levels[-1] >= top:
-            why = f"level {value.levels[-1]} is not below the top, level {top}; use total: true for the total"
-            yield Fault(("levels",), why)
-        for field in _OF_SEARCHES:
-            if getattr(value.hierarchy, field) != QuasiIdentifier.model_fields[field].default:
-                why = "this option is for a search, and a table has none; set 'levels' instead"
-                yield Fault(("hierarchy", field.rstrip("_")), why, True)
+        yield from _hierarchy_faults(value)
+        if value.hierarchies:
+            for name in ("hierarchy", "levels"):
+                if name in given:
+                    yield Fault((name,), "each of the hierarchies has its own; write it there", True)
+            if len(value.hierarchies) < 2:
+                yield Fault(("hierarchies",), "expected two at least; write a single one as 'hierarchy'")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         schema = dict(handler.resolve_ref_schema(handler(core)))
         schema["properties"]["hierarchy"].pop("default", None)
+        schema["properties"]["hierarchies"].pop("default", None)
         return {"anyOf": [schema, {"type": "null"}]}
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Every level of several hierarchies that has cells, and the name of its hierarchy."""
+        return [(name, level) for name, item in self.hierarchies.items() for level in item.levels]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this dimension."""
-        return {
-            "hierarchy": _without_search(self.hierarchy.to_dict()),
-            "levels": list(self.levels),
-            "total": self.total,
-        }
+        return self._written({"": self.hierarchy.to_dict(), **{k: v.hierarchy.to_dict() for k, v in self._others}})
 
     def redacted(self) -> dict[str, Any]:
         """:meth:`to_dict` for a manifest."""
-        return {**self.to_dict(), "hierarchy": _without_search(self.hierarchy.redacted())}
+        return self._written({"": self.hierarchy.redacted(), **{k: v.hierarchy.redacted() for k, v in self._others}})
+
+    @property
+    def _others(self) -> list[tuple[str, Grouping]]:
+        return list(self.hierarchies.items())
+
+    def _written(self, hierarchies: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+        written = {name: _without_search(item) for name, item in hierarchies.items()}
+        if self.hierarchies:
+            several = {name: {"hierarchy": written[name], "levels": list(item.levels)} for name, item in self._others}
+            return {"hierarchies": several, "total": self.total}
+        return {"hierarchy": written[""], "levels": list(self.levels), "total": self.total}
 
 
 def _without_search(written: dict[str, Any]) -> dict[str, Any]:

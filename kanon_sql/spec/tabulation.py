@@ -166,6 +166,9 @@ class TableSpec(SpecDocument):
         yield from _value_faults(value)
         yield from _estimate_faults(value)
         yield from _sample_faults(value)
+        for name, item in value.dimensions.items():
+            if item.hierarchies:
+                yield from _several_faults(value, name)
         if value.tables is not None:
             totals = {name: item.total for name, item in value.dimensions.items()}
             for why in faults_of(value.tables, totals):
@@ -303,6 +306,17 @@ def _holding_faults(value: TableSpec) -> Iterator[Fault]:
         yield Fault(at, "a holding adds up what several contributors gave; name these by the column 'unit' of the spec")
     if holding in (value.unit, value.measure) or holding in value.dimensions:
         yield Fault(at, "the column has another role already; give each column one role")
+
+
+def _several_faults(value: TableSpec, name: str) -> Iterator[Fault]:
+    """What a dimension with several hierarchies does not go with."""
+    at = ("dimensions", name, "hierarchies")
+    if value.protection.collapses:
+        yield Fault(at, "categories collapse by one hierarchy; use 'hierarchy', or suppression or a rounding", True)
+    if value.tables is not None:
+        yield Fault(at, "linked tables take one hierarchy for each dimension; tabulate all dimensions together", True)
+    if value.rules.margin_difference is not None:
+        yield Fault(at, "margin_difference is satisfied by collapsing only, which takes one hierarchy", True)
 
 
 def _value_faults(value: TableSpec) -> Iterator[Fault]:

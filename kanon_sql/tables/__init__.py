@@ -10,6 +10,16 @@ from __future__ import annotations
 
 from kanon_sql.tables.cells import tabulated
 from kanon_sql.tables.protect import ProtectedTable, protected
-from kanon_sql.tables.publish import expanded, further_of, publish_table
+from kanon_sql.tables.publish import expanded, further_of, level_of, publish_table
+from kanon_sql.tables.structure import group_of
 
-__all__ = ["ProtectedTable", "expanded", "further_of", "protected", "publish_table", "tabulated"]
+__all__ = [
+    "ProtectedTable",
+    "expanded",
+    "further_of",
+    "group_of",
+    "level_of",
+    "protected",
+    "publish_table",
+    "tabulated",
+]

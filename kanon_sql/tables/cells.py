@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from math import ceil
 from typing import Any
 
@@ -28,11 +27,11 @@ from kanon_sql.hierarchies import (
     survey,
     whole_units,
 )
-from kanon_sql.spec import Rules, TableSpec
+from kanon_sql.spec import Dimension, Rules, TableSpec
 from kanon_sql.sql import Relation, Sql, exact_text, source_relation
 from kanon_sql.tables.collapse import chosen
 from kanon_sql.tables.shape import Margin, Shape, Step
-from kanon_sql.tables.structure import Cell, CellTable, Key
+from kanon_sql.tables.structure import Cell, CellTable, Groups, Key, Path, group_path
 
 __all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
 
@@ -83,15 +82,18 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
     raw, rows, blank = _raw(workspace, spec, opened)
     workspace.report("labelling the categories", None)
     lookups = _lookups(workspace, spec, opened.columns, raw)
-    shape = Shape(spec, [lookup.height for lookup in lookups])
+    shape = Shape(spec, [lookup.height for lookup in lookups[: len(spec.dimensions)]])
     if len(shape.margins) > MOST_MARGINS:
         raise SpecError(
             f"dimensions: the levels and totals make {len(shape.margins):,} combinations, and at most {MOST_MARGINS} "
             "are tabulated; leave out a dimension, a level or a total"
         )
-    names = [_names(index, levels) for index, levels in enumerate(shape.offered)]
+    names = [
+        _names(index, levels, item)
+        for index, (levels, item) in enumerate(zip(shape.offered, shape.dimensions, strict=True))
+    ]
     cells = _added_up(workspace, spec, shape, names, _finest(workspace, spec, lookups, shape, raw))
-    step, failure = chosen(workspace, shape, cells, [_kept(names, margin) for margin in shape.margins])
+    step, failure = chosen(workspace, shape, cells, [_kept(shape, names, margin) for margin in shape.margins])
     if step is None:
         empty = CellTable.of([], sums=spec.added is not None)
         return Tabulated(spec, empty, None, rows, blank, failure)
@@ -101,23 +103,37 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
         [list(offered).index(level) for level in levels]
         for offered, levels in zip(shape.offered, shape.levels(step), strict=True)
     ]
-    table = CellTable.of([_cell(spec, shape.margins, names, places, row) for row in fetched],
-                         sums=spec.added is not None)  # fmt: skip
+    parsed = [_parsed(shape, names, places, row) for row in fetched]
+    groups = _groups(shape, names, fetched)
+    table = CellTable.of([_cell(spec, *one) for one in parsed], sums=spec.added is not None, groups=groups)
     if spec.added is not None and spec.unit is None:
         table = _numbered(table)
-    counts = _counts(table, fetched, shape.margins, names, places) if spec.mean else None
+    counts = _counts(parsed, groups) if spec.mean else None
     _refuse_unsound(spec, table, counts)
     return Tabulated(shown, table, counts, rows, blank, None)
 
 
-def _kept(names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
-    """The labels that the cells of a margin have."""
-    return [name for own, end in zip(names, margin, strict=True) for name in own[end:]]
+def _kept(shape: Shape, names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
+    """The labels that the cells of a margin have. With several hierarchies, a finest cell has those of all of them."""
+    found: list[str] = []
+    for own, end, levels in zip(names, margin, shape.offered, strict=True):
+        if end <= len(levels):
+            found += own[end : len(levels)] if end else own
+        else:
+            found.append(own[end - 1])
+    return found
 
 
-def _names(index: int, levels: Sequence[int]) -> list[str]:
-    """The columns of a dimension's labels, the finest first."""
-    return [f"c{index}_{level}" for level in levels]
+def _names(index: int, levels: Sequence[int], item: Dimension) -> list[str]:
+    """The columns of a dimension's labels, the finest first, and then those of several hierarchies."""
+    own = [f"c{index}_{level}" for level in levels]
+    return own + [f"c{index}_{place}_{level}" for place, level in _group_places(item)]
+
+
+def _group_places(item: Dimension) -> list[tuple[int, int]]:
+    """Of several hierarchies, the number and the level of each that has cells."""
+    places = list(item.hierarchies)
+    return [(places.index(name), level) for name, level in item.groups]
 
 
 # --- The source ----------------------------------------------------------------------------
@@ -228,10 +244,15 @@ def _amount(column: Column, decimals: int) -> tuple[Sql, Sql | None]:
 
 def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], shape: Shape, raw: Relation) -> Relation:
     """The finest cells with their labels at all levels."""
+    sources = []  # the name of each label's column, its lookup table, and its level there
+    others = iter(lookups[len(spec.dimensions) :])
+    for lookup, levels, item in zip(lookups[: len(spec.dimensions)], shape.offered, shape.dimensions, strict=True):
+        own = [next(others) for _ in item.hierarchies]
+        places = [*((lookup, level) for level in levels), *((own[at], level) for at, level in _group_places(item))]
+        sources += list(zip(_names(lookup.index, levels, item), places, strict=True))
     labels = [
         {"name": name, "sql": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)"))}
-        for lookup, levels in zip(lookups, shape.offered, strict=True)
-        for name, level in zip(_names(lookup.index, levels), levels, strict=True)
+        for name, (lookup, level) in sources
     ]
     finest = workspace.table("finest")
     joined = [{"index": item.index, "table": item.table, "column": item.column, "has_nulls": item.has_nulls}
@@ -255,13 +276,21 @@ def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column
         Site(index, f"dimensions.{name}", columns[name], f"q{index}", f"{index}", dimension.hierarchy)
         for index, (name, dimension) in enumerate(spec.dimensions.items())
     ]
+    for index, (name, dimension) in enumerate(spec.dimensions.items()):
+        for other, item in dimension.hierarchies.items():
+            at, number = f"dimensions.{name}.hierarchies.{other}", len(sites)
+            sites.append(Site(number, at, columns[name], f"q{index}", f"{number}", item.hierarchy))
     found = survey(workspace, spec, sites, raw)
     problems = [problem for item in found for problem in [*item.nesting_problems(), *item.coverage_problems("value")]]
-    for item, (name, dimension) in zip(found, spec.dimensions.items(), strict=True):
+    shown = [
+        *spec.dimensions.values(),
+        *(item for own in spec.dimensions.values() for item in own.hierarchies.values()),
+    ]
+    for item, site, dimension in zip(found, sites, shown, strict=True):
         if dimension.levels[-1] >= item.table.height:
             problems.append(
                 Problem(
-                    f"dimensions.{name}.levels: expected levels below {item.table.height}, the hierarchy's top, which "
+                    f"{site.where}.levels: expected levels below {item.table.height}, the hierarchy's top, which "
                     "is the total and shown by itself; leave it out"
                 )
             )
@@ -284,7 +313,7 @@ def _added_up(
         target=cells,
         finest=finest,
         names=[name for own in names for name in own],
-        branches=[_kept(names, margin) for margin in shape.margins],
+        branches=[_kept(shape, names, margin) for margin in shape.margins],
         unit=spec.unit is not None,
         holding=spec.rules.by is not None,
         persons=spec.counts == "persons",
@@ -328,43 +357,53 @@ def _differences(rules: Rules) -> list[dict[str, int]]:
     return found + ([] if rules.pq is None else [{"p": int(rules.pq.p * 100), "q": int(rules.pq.q * 100)}])
 
 
-def _cell(
-    spec: TableSpec,
-    margins: Sequence[Margin],
-    names: Sequence[Sequence[str]],
-    places: Sequence[Sequence[int]],
-    row: Sequence[Any],
-) -> Cell:
-    """A fetched row as a cell; ``places`` says which of the offered levels the table has."""
-    key, (value, _, below, contributor, *needs) = _parsed(margins, names, places, row)
+def _cell(spec: TableSpec, key: Key, numbers: Sequence[int]) -> Cell:
+    """A fetched row as a cell."""
+    value, _, below, contributor, *needs = numbers
     need = max(needs)
     if below and spec.added is not None:
         need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
     return Cell(key, value, bool(below) or max(needs) > 0, need, contributor)
 
 
-def _counts(
-    table: CellTable,
-    fetched: Sequence[Sequence[Any]],
-    margins: Sequence[Margin],
-    names: Sequence[Sequence[str]],
-    places: Sequence[Sequence[int]],
-) -> CellTable:
+def _counts(parsed: Sequence[tuple[Key, Sequence[int]]], groups: Groups) -> CellTable:
     """The counts of cells of sums; the threshold alone makes a count sensitive."""
-    found = [_parsed(margins, names, places, row) for row in fetched]
-    return CellTable.of([Cell(key, count, bool(below), 0, 0) for key, (_, count, below, *_) in found], sums=False)
+    cells = [Cell(key, count, bool(below), 0, 0) for key, (_, count, below, *_) in parsed]
+    return CellTable.of(cells, sums=False, groups=groups)
 
 
 def _parsed(
-    margins: Sequence[Margin], names: Sequence[Sequence[str]], places: Sequence[Sequence[int]], row: Sequence[Any]
+    shape: Shape, names: Sequence[Sequence[str]], places: Sequence[Sequence[int]], row: Sequence[Any]
 ) -> tuple[Key, list[int]]:
-    """The key of a fetched row, and its numbers."""
-    margin, place, key = margins[int(row[0])], 1, []
-    for own, end, has in zip(names, margin, places, strict=True):
-        labels = [row[place + level] for level in has if level >= end]
+    """The key of a fetched row, and its numbers; ``places`` says which of the offered levels the table has."""
+    margin, place, key = shape.margins[int(row[0])], 1, []
+    for own, end, has, levels, item in zip(names, margin, places, shape.offered, shape.dimensions, strict=True):
+        if end <= len(levels):
+            labels = [row[place + level] for level in has if level >= end]
+            key.append(tuple(_text(label) for label in reversed(labels)))
+        else:
+            name, level = item.groups[end - len(levels) - 1]
+            key.append(group_path(name, level, _text(row[place + end - 1])))
         place += len(own)
-        key.append(tuple(None if label is None else str(label) for label in reversed(labels)))
     return tuple(key), [int(item) for item in row[place:]]
+
+
+def _text(label: Any) -> str | None:
+    return None if label is None else str(label)
+
+
+def _groups(shape: Shape, names: Sequence[Sequence[str]], fetched: Sequence[Sequence[Any]]) -> Groups:
+    """Which values are in each group of a dimension with several hierarchies, as its finest cells say."""
+    found: dict[int, dict[Path, set[Path]]] = {}
+    place = 1
+    for dimension, (own, item, levels) in enumerate(zip(names, shape.dimensions, shape.offered, strict=True)):
+        for offset, (name, level) in enumerate(item.groups, place + len(levels)):
+            parts = found.setdefault(dimension, {})
+            for row in fetched:
+                if shape.margins[int(row[0])][dimension] == 0:
+                    parts.setdefault(group_path(name, level, _text(row[offset])), set()).add((_text(row[place]),))
+        place += len(own)
+    return {dimension: {path: frozenset(own) for path, own in parts.items()} for dimension, parts in found.items()}
 
 
 def _numbered(table: CellTable) -> CellTable:
@@ -372,7 +411,7 @@ def _numbered(table: CellTable) -> CellTable:
     numbers = [0] * len(table.cells)
     for index, cell in enumerate(table.cells):
         if table.finest[index] and cell.contributor:
-            for above in product(*([path[:end] for end in range(len(path) + 1)] for path in cell.key)):
+            for above in table.above(cell.key):
                 place = table.position.get(above)
                 if place is not None and table.cells[place].contributor:
                     numbers[place] = index + 1

@@ -17,15 +17,16 @@ from typing import Any
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import VerificationError
 from kanon_sql.release import publish, staged, under_another_id
-from kanon_sql.spec import TableSpec
+from kanon_sql.spec import Dimension, TableSpec
 from kanon_sql.sql import Relation
 from kanon_sql.tables.audit import Audit, requirement_of
 from kanon_sql.tables.cells import MOST_CELLS
 from kanon_sql.tables.protect import ProtectedTable
+from kanon_sql.tables.structure import Path, group_of
 from kanon_sql.tables.suppress import readers
 from kanon_sql.version import __version__
 
-__all__ = ["columns_of", "expanded", "further_of", "publish_table", "rows_of"]
+__all__ = ["columns_of", "expanded", "further_of", "level_of", "publish_table", "rows_of"]
 
 WrittenTable = tuple[str | int | Decimal | None, ...]
 
@@ -42,7 +43,9 @@ def columns_of(spec: TableSpec) -> list[str]:
 
 
 def _of_dimension(spec: TableSpec, name: str) -> list[str]:
-    return [name, f"{name}_level"] if len(spec.dimensions[name].levels) > 1 else [name]
+    item = spec.dimensions[name]
+    several = [f"{name}_hierarchy"] if item.hierarchies else []
+    return [name, *several, f"{name}_level"] if several or len(item.levels) > 1 else [name]
 
 
 def _numbers(spec: TableSpec) -> dict[str, int]:
@@ -61,10 +64,21 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
         place: list[str | int | None] = []
         for dimension, path in zip(spec.dimensions.values(), cell.key, strict=True):
             place.append(path[-1] if path else spec.total_label)
-            if len(dimension.levels) > 1:
-                place.append(dimension.levels[-len(path)] if path else None)
+            if dimension.hierarchies:
+                group = group_of(path)
+                place.append(None if group is None else group[0])
+            if dimension.hierarchies or len(dimension.levels) > 1:
+                place.append(level_of(dimension, path))
         rows.append((*place, expanded(spec, value), int(value is None), *(own[index] for own in further.values())))
     return rows
+
+
+def level_of(dimension: Dimension, path: Path) -> int | None:
+    """The level of a path's last label; None for a total."""
+    group = group_of(path)
+    if group is not None:
+        return group[1]
+    return dimension.levels[-len(path)] if path else None
 
 
 def expanded(spec: TableSpec, value: int | None) -> Decimal | None:
@@ -170,7 +184,7 @@ def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[WrittenTable], 
 
 def _digits_of(spec: TableSpec) -> dict[str, int]:
     """The columns of numbers -> digits after the point."""
-    levels = {f"{name}_level": 0 for name, item in spec.dimensions.items() if len(item.levels) > 1}
+    levels = {f"{name}_level": 0 for name in spec.dimensions if f"{name}_level" in _of_dimension(spec, name)}
     return {name: digits for name, digits in {**levels, **_numbers(spec)}.items() if name not in spec.dimensions}
 
 

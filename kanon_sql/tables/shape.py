@@ -17,7 +17,8 @@ from kanon_sql.spec import Dimension, TableSpec
 __all__ = ["Margin", "Shape", "Step"]
 
 Margin = tuple[int, ...]
-"""Per dimension, how many offered levels are summed over."""
+"""Per dimension, how many offered levels are summed over; all of them for the total, and more for a level of one of
+several hierarchies (:attr:`Dimension.groups`), by its number."""
 
 Step = tuple[int, ...]
 """Per dimension, the finest level that the table has; the top of the hierarchy where only the total is left."""
@@ -52,7 +53,7 @@ class Shape:
         """All margins that are added up; totals that no table shows are among them where a rule compares with them."""
         compared = self.spec.protection.collapses or self.spec.rules.margin_difference is not None
         ends = [
-            range(len(levels) + (item.total or compared))
+            [*range(len(levels) + (item.total or compared)), *_groups(item, levels)]
             for item, levels in zip(self.dimensions, self.offered, strict=True)
         ]
         return [margin for margin in product(*ends) if self._in_a_table(margin)]
@@ -64,7 +65,7 @@ class Shape:
         open_ones = {
             name
             for name, end, levels in zip(self.spec.dimensions, margin, self.offered, strict=True)
-            if end < len(levels)
+            if end != len(levels)
         }
         return any(open_ones <= set(table) for table in self.spec.tables)
 
@@ -99,7 +100,7 @@ class Shape:
         ends = []
         for item, levels, offered in zip(self.dimensions, self.levels(step), self.offered, strict=True):
             total = [len(offered)] if item.total or not levels else []
-            ends.append([*(list(offered).index(level) for level in levels), *total])
+            ends.append([*(list(offered).index(level) for level in levels), *total, *_groups(item, offered)])
         return [margin for margin in product(*ends) if margin in self.number]
 
     def above(self, margin: Margin, dimension: int) -> Margin | None:
@@ -114,3 +115,8 @@ class Shape:
         higher = [place for place, other in enumerate(offered) if other > level
                   and other in self.dimensions[dimension].levels]  # fmt: skip
         return (*margin[:dimension], min(higher, default=len(offered)), *margin[dimension + 1 :])
+
+
+def _groups(item: Dimension, offered: Sequence[int]) -> range:
+    """The margins of a dimension that are levels of one of its several hierarchies."""
+    return range(len(offered) + 1, len(offered) + 1 + len(item.groups))

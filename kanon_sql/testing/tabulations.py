@@ -52,6 +52,18 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "dimensions": {"illness": None, "sex": None},
         "rules": {"threshold": 6},
     },
+    "several hierarchies": {
+        "dimensions": {
+            "sex": {
+                "hierarchies": {
+                    "case": {"hierarchy": {"tree": {"upper": ["M", "F"], "lower": ["m"]}}},
+                    "word": {"hierarchy": {"tree": {"x": ["M", "m"], "y": ["F"]}}},
+                }
+            },
+            "illness": None,
+        },
+        "rules": {"threshold": 7},
+    },
     "sums of rows": {
         "measure": "charge",
         "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},

@@ -12,8 +12,28 @@ from kanon_sql.errors import counted, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_perturbed, refuse_foreign_release
-from kanon_sql.spec import HIDDEN, Count, Dimension, Document, Keywords, Nonnegative, TableSpec, Text, VerdictResult
-from kanon_sql.tables import ProtectedTable, expanded, further_of, protected, publish_table, tabulated
+from kanon_sql.spec import (
+    HIDDEN,
+    ON_REQUEST,
+    Count,
+    Dimension,
+    Document,
+    Keywords,
+    Nonnegative,
+    TableSpec,
+    Text,
+    VerdictResult,
+)
+from kanon_sql.tables import (
+    ProtectedTable,
+    expanded,
+    further_of,
+    group_of,
+    level_of,
+    protected,
+    publish_table,
+    tabulated,
+)
 from kanon_sql.verbs.preflight import Options, obstacles
 from kanon_sql.verbs.result import Cost, Warned
 from kanon_sql.verbs.run import running
@@ -44,6 +64,7 @@ class PublishedCell(Document):
         count: beside a mean, how many rows or persons the cell has; None where it is suppressed.
         mean: its mean; None where its value or its count is suppressed.
         percent: its percentage of a margin; None where either is suppressed.
+        hierarchies: of a dimension with several, the name of the one that the label belongs to; else None.
     """
 
     labels: Sequence[str | None]
@@ -54,6 +75,7 @@ class PublishedCell(Document):
     count: Count | None = None
     mean: Nonnegative | None = None
     percent: Nonnegative | None = None
+    hierarchies: Sequence[str | None] | None = field(default=None, metadata=ON_REQUEST)
 
 
 class ExpandedSample(DrawnSample):
@@ -105,6 +127,7 @@ class Tabulation(VerdictResult):
         levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
             spec where categories were collapsed.
         level_names: what these are called, in the same places.
+        hierarchies: the names of the hierarchies of each dimension, none where it has one.
         rows: rows of the source; of a sample those that were drawn.
         sample: the sample that the table is made of; None for all rows.
         cells: how many cells there are, how many a rule calls sensitive, and how many are left out.
@@ -140,6 +163,7 @@ class Tabulation(VerdictResult):
     dimensions: Annotated[Sequence[Text], Keywords(minItems=1)]
     levels: Annotated[Sequence[Sequence[Count]], Keywords(minItems=1)]
     level_names: Annotated[Sequence[Sequence[Text]], Keywords(minItems=1)]
+    hierarchies: Sequence[Sequence[Text]] = ()
     rows: Count
     sample: ExpandedSample | None = None
     cells: Cells
@@ -256,6 +280,7 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         dimensions=list(spec.dimensions),
         levels=[item.levels for item in spec.dimensions.values()],
         level_names=[_names(item) for item in spec.dimensions.values()],
+        hierarchies=[list(item.hierarchies) for item in spec.dimensions.values()],
         rows=rows,
         cells={"total": total, "sensitive": found.sensitive, "suppressed": found.suppressed if passed else 0},
         table=_published(spec, found) if passed else (),
@@ -293,20 +318,20 @@ def _sample(engine: Engine, spec: TableSpec, drawn: int) -> ExpandedSample | Non
 def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
     cells = []
     further = further_of(spec, found)
+    several = any(item.hierarchies for item in spec.dimensions.values())
     for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
         if value == 0 and spec.protection.rounds:
             continue
         interval = found.intervals[index] if value is None else None
-        levels = [
-            item.levels[-len(path)] if path else None
-            for item, path in zip(spec.dimensions.values(), cell.key, strict=True)
-        ]
+        pairs = list(zip(spec.dimensions.values(), cell.key, strict=True))
+        groups = [group_of(path) for path in cell.key]
         count = further["count"][index] if spec.mean else None
         low = None if interval is None else _number(spec, interval.low)
         cells.append(
             PublishedCell(
                 labels=tuple(path[-1] if path else spec.total_label for path in cell.key),
-                levels=tuple(levels),
+                levels=tuple(level_of(item, path) for item, path in pairs),
+                hierarchies=None if not several else tuple(None if group is None else group[0] for group in groups),
                 value=_number(spec, value),
                 suppressed=value is None,
                 interval=None if interval is None or low is None else (low, _number(spec, interval.high)),
