@@ -282,15 +282,13 @@ def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column
             sites.append(Site(number, at, columns[name], f"q{index}", f"{number}", item.hierarchy))
     found = survey(workspace, spec, sites, raw)
     problems = [problem for item in found for problem in [*item.nesting_problems(), *item.coverage_problems("value")]]
-    shown = [
-        *spec.dimensions.values(),
-        *(item for own in spec.dimensions.values() for item in own.hierarchies.values()),
-    ]
-    for item, site, dimension in zip(found, sites, shown, strict=True):
-        if dimension.levels[-1] >= item.table.height:
+    shown = [item.levels for item in spec.dimensions.values()]
+    shown += [item.levels for own in spec.dimensions.values() for item in own.hierarchies.values()]
+    for survey_of, site, levels in zip(found, sites, shown, strict=True):
+        if levels[-1] >= survey_of.table.height:
             problems.append(
                 Problem(
-                    f"{site.where}.levels: expected levels below {item.table.height}, the hierarchy's top, which "
+                    f"{site.where}.levels: expected levels below {survey_of.table.height}, the hierarchy's top, which "
                     "is the total and shown by itself; leave it out"
                 )
             )
