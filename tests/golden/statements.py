@@ -277,12 +277,13 @@ def run_tabulations(engine: Published) -> None:
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     for unit in (None, "dx"):
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": unit}))
-    trees = [{"tree": {"x": ["M"], "y": ["F"]}}, {"tree": {"z": ["M", "F"]}}]
+    trees = [{"tree": {"x": ["M"], "y": ["F"]}}, {"tree": {"z": ["M"], "v": ["F"]}}]
     both = {name: {"hierarchy": tree} for name, tree in zip("ab", trees, strict=True)}
-    kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, "dimensions": {"sex": {"hierarchies": both}}}))
+    shown = {**given, "release": None, "dimensions": {"sex": {"hierarchies": both}}}
+    kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(shown))
     by_holding = {"dominance": {"n": 2, "k": 75, "by": "weight"}, "p_percent": {"p": 10, "by": "weight"}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": "dx", "rules": by_holding}))
-    means = {**several, "measure": "weight", "decimals": 2, "mean": True, "count": "rows"}
+    means = {**several, "release": None, "measure": "weight", "decimals": 2, "mean": True, "count": "rows"}
     for unit in (None, "dx"):
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**means, "unit": unit}))
 
