@@ -49,7 +49,7 @@ from kanon_sql.release.increments import (
     unreleased_rows,
     wait,
 )
-from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
+from kanon_sql.release.ledger import Addition, Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     Pending,
@@ -59,6 +59,7 @@ from kanon_sql.release.manifest import (
     marks_perturbed,
     pending_records,
     published_manifest,
+    release_key,
     under_another_id,
     was_published,
 )
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANIFEST_TABLE",
+    "Addition",
     "Choice",
     "Day",
     "Deletions",
@@ -189,6 +191,7 @@ __all__ = [
     "refuse_other_types",
     "refuse_unequal",
     "refuse_unordered",
+    "release_key",
     "released_rows",
     "remember",
     "remove_leftovers",

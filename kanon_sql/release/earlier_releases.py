@@ -111,6 +111,10 @@ def _obstacles(
     """Why a release of the spec cannot be compared with an earlier one."""
     assert spec.release is not None
     engine, found = workspace.engine, []
+    if entry.table is not None:
+        return [
+            f"{entry.name} is a table of counts, which is not compared with rows; use a ledger of its own for tables"
+        ]
     if entry.differential_privacy is not None:
         return [
             f"{entry.name} is differentially private, and a release that is not could reveal what it hides; keep "

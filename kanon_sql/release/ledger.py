@@ -79,6 +79,7 @@ class Entry:
         sensitive, keep: the columns that are shown as they are.
         privacy: what was required of it.
         rows: rows of the source, released and suppressed.
+        table: of a table of counts the spec, its levels and a digest of its source; None for any other release.
     """
 
     release: tuple[str, ...]
@@ -93,6 +94,7 @@ class Entry:
     keep: tuple[str, ...]
     privacy: tuple[Requirement, ...]
     rows: Mapping[str, int]
+    table: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -127,6 +129,7 @@ class Entry:
             "keep": list(self.keep),
             "privacy": [requirement.to_dict() for requirement in self.privacy],
             "rows": dict(self.rows),
+            **({} if self.table is None else {"table": dict(self.table)}),
         }
 
     @classmethod
@@ -148,6 +151,7 @@ class Entry:
             keep=tuple(data["keep"]),
             privacy=tuple(parse_requirement(item) for item in data["privacy"]),
             rows=data["rows"],
+            table=data.get("table"),
         )
 
 

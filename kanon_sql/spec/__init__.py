@@ -68,7 +68,7 @@ from kanon_sql.spec.warning_options import CloakWarnings, NamedWarnings, Related
 if TYPE_CHECKING:
     from kanon_sql.spec.cell_rules import Rules
     from kanon_sql.spec.cloaking import CloakSpec, PersonalK
-    from kanon_sql.spec.dimension import Dimension
+    from kanon_sql.spec.dimension import Dimension, Grouping
     from kanon_sql.spec.masking import Masking, Noise, Pram, Shift
     from kanon_sql.spec.perturbation import PerturbSpec
     from kanon_sql.spec.relational import (
@@ -112,6 +112,7 @@ __all__ = [
     "Document",
     "Fault",
     "Generalized",
+    "Grouping",
     "Hierarchy",
     "ItemColumn",
     "KAnonymityRequirement",
@@ -204,6 +205,7 @@ _HOME = {
     ),
     "CloakSpec": "cloaking",
     "Dimension": "dimension",
+    "Grouping": "dimension",
     "Masking": "masking",
     "Noise": "masking",
     "PerturbSpec": "perturbation",

@@ -45,12 +45,19 @@ class LedgerOptions(Part):
         return {"anyOf": [*TABLE_NAME["anyOf"], handler.resolve_ref_schema(handler(core))]}
 
 
+def name_faults(
+    ledger: LedgerOptions, source: tuple[str, ...] | None, release: tuple[str, ...] | None
+) -> Iterator[Fault]:
+    """A ledger that would replace the source, or be replaced by the release."""
+    for what, name in (("source", source), ("release", release)):
+        if name is not None and folded(name) == folded(ledger.table):
+            yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
+
+
 def ledger_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with a ledger cannot have."""
     assert spec.ledger is not None
-    for what, name in (("source", spec.source.table), ("release", spec.release)):
-        if name is not None and folded(name) == folded(spec.ledger.table):
-            yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
+    yield from name_faults(spec.ledger, spec.source.table, spec.release)
     if spec.search.of_intervals:
         why = (
             f"{spec.search.algorithm} derives its intervals from the data, which a ledger cannot recompute; with a "

@@ -15,6 +15,7 @@ from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_k
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, Flag, table_name
 from kanon_sql.spec.json_schema import tidied, titled
 from kanon_sql.spec.keys import ColumnKey, written_key
+from kanon_sql.spec.ledger import LedgerOptions, name_faults
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -88,6 +89,7 @@ class TableSpec(SpecDocument):
         steps: a random sample that the table is made of; None for all rows.
         rules: what makes a cell sensitive.
         protection: how sensitive cells are protected.
+        ledger: where published tables of the source are recorded and compared; None for no comparison.
         warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
@@ -144,6 +146,9 @@ class TableSpec(SpecDocument):
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
+    ledger: LedgerOptions | None = Field(
+        default=None, description="The table that records published tables, so that their cells cannot be subtracted."
+    )
     warnings: NamedWarnings = Field(default=NamedWarnings(), description="For each warning: error, warn or allow.")
 
     _secret: str = PrivateAttr(default_factory=new_secret)
@@ -188,6 +193,8 @@ class TableSpec(SpecDocument):
                 yield Fault(("protection", "width"), "a table of sums takes percent", True)
         if value.count == "persons" and value.unit is None:
             yield Fault(("count",), "persons are identified by a unit; name its column, or count rows")
+        if value.ledger is not None:
+            yield from _ledger_faults(value, value.ledger)
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
@@ -268,6 +275,7 @@ class TableSpec(SpecDocument):
             "steps": None if self.steps is None else self.steps.to_dict(),
             "rules": self.rules.to_dict(),
             "protection": protection,
+            "ledger": None if self.ledger is None else self.ledger.model_dump(mode="json"),
             **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 
@@ -317,6 +325,31 @@ def _several_faults(value: TableSpec, name: str) -> Iterator[Fault]:
         yield Fault(at, "linked tables take one hierarchy for each dimension; tabulate all dimensions together", True)
     if value.rules.margin_difference is not None:
         yield Fault(at, "margin_difference is satisfied by collapsing only, which takes one hierarchy", True)
+
+
+def _ledger_faults(value: TableSpec, ledger: LedgerOptions) -> Iterator[Fault]:
+    """What tables cannot be compared with others."""
+    yield from name_faults(ledger, value.source.table, value.release)
+    if ledger.on_conflict != "refuse":
+        why = "suppression hides more cells by itself, and other tables are refused; leave it out"
+        yield Fault(("ledger", "on_conflict"), why, True)
+    for name in ("measure", "weight", "steps"):
+        if getattr(value, name) is not None:
+            yield Fault(
+                ("ledger",), f"tables with {name} are not compared; a ledger holds tables of counts of all rows"
+            )
+    if value.rules.threshold is None:
+        yield Fault(("ledger",), "a ledger needs a threshold, which says what a small number is")
+    if value.protection.rounds:
+        yield Fault(("ledger",), "rounded tables are not compared; use suppression or collapsing")
+    if value.unit is not None and value.counts == "rows":
+        yield Fault(("ledger",), "rows of persons are not compared, since the threshold counts persons; count persons")
+    for name, item in value.dimensions.items():
+        for own in [item.hierarchy, *(one.hierarchy for one in item.hierarchies.values())]:
+            kind = own.hierarchy
+            if kind.never_in_ledger is not None or kind.name == "file":
+                why = "a hierarchy outside of the spec may change between two tables; write a tree or a rule"
+                yield Fault(("dimensions", name, "hierarchy"), why)
 
 
 def _value_faults(value: TableSpec) -> Iterator[Fault]:

@@ -33,7 +33,7 @@ from kanon_sql.tables.collapse import chosen
 from kanon_sql.tables.shape import Margin, Shape, Step
 from kanon_sql.tables.structure import Cell, CellTable, Groups, Key, Path, group_path
 
-__all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
+__all__ = ["LARGEST_TOTAL", "MOST_CELLS", "MOST_MARGINS", "Tabulated", "opened_table", "raw_table", "tabulated"]
 
 MOST_CELLS = 5_000
 """More cells, margins included, are refused before any of them is fetched."""
@@ -78,8 +78,8 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
             several cells of a table that counts persons, or too many cells.
         HierarchyError: a hierarchy does not cover the data, or its levels do not nest.
     """
-    opened = _opened(workspace, spec)
-    raw, rows, blank = _raw(workspace, spec, opened)
+    opened = opened_table(workspace, spec)
+    raw, rows, blank = raw_table(workspace, spec, opened)
     workspace.report("labelling the categories", None)
     lookups = _lookups(workspace, spec, opened.columns, raw)
     shape = Shape(spec, [lookup.height for lookup in lookups[: len(spec.dimensions)]])
@@ -139,7 +139,12 @@ def _group_places(item: Dimension) -> list[tuple[int, int]]:
 # --- The source ----------------------------------------------------------------------------
 
 
-def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
+def opened_table(workspace: Workspace, spec: TableSpec) -> OpenTable:
+    """The source, which has the columns of a table.
+
+    Raises:
+        SpecError: it has not, or they do not fit.
+    """
     opened = open_table(workspace.engine, spec, None)
     others = [name for name in (spec.unit, spec.added, spec.rules.by) if name is not None]
     problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
@@ -163,8 +168,18 @@ def _role(spec: TableSpec) -> str:
     return "measure" if spec.weight is None else "weight"
 
 
-def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Relation, int, int]:
-    """The one pass over the source; its table, rows, and rows without an amount."""
+def raw_table(workspace: Workspace, spec: TableSpec, opened: OpenTable, name: str = "raw") -> tuple[Relation, int, int]:
+    """The one pass over the source; its table, rows, and rows without an amount.
+
+    Args:
+        workspace: where.
+        spec: the columns, and what they must not hold.
+        opened: the source.
+        name: of the scratch table.
+
+    Raises:
+        SpecError: an unknown person, or an amount that is not allowed.
+    """
     workspace.report("reading the source: one GROUP BY over the dimensions", None)
     columns, source = opened.columns, "kanon_source"
     holding = spec.rules.by
@@ -174,7 +189,7 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     if spec.added is not None:  # where columns are not typed, a text would be added up as 0
         refuse_mixed_forms(workspace, source_relation(), {spec.added: columns[spec.added]})
     measure, unfit = (None, None) if spec.added is None else _amount(columns[spec.added], spec.decimals)
-    raw = workspace.table("raw")
+    raw = workspace.table(name)
     workspace.execute(
         "tables/raw",
         target=raw,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from kanon_sql.errors import InternalError
 from kanon_sql.spec import TableSpec, secret_in
@@ -14,6 +15,21 @@ from kanon_sql.tables.structure import CellTable
 from kanon_sql.tables.suppress import Pattern, readers, suppression
 
 __all__ = ["ProtectedTable", "protected"]
+
+
+class ProvenBeside(Protocol):
+    """What a table and earlier ones tell together."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The earlier tables."""
+
+    @property
+    def added(self) -> int:
+        """How many cells are suppressed because of them."""
+
+    def unproven(self, values: Sequence[int | None]) -> int:
+        """How many small numbers follow from what is published, as far as is proven."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,7 @@ class ProtectedTable:
         failure: why nothing may be published, in words; None if it may.
         steps: for controlled rounding, by how many multiples of the base values may have been moved.
         counts: the protected counts beside sums; None where none are published.
+        beside: what it tells together with earlier tables of its ledger; None where it was not compared.
     """
 
     table: CellTable
@@ -39,6 +56,7 @@ class ProtectedTable:
     failure: str | None
     steps: int | None = None
     counts: ProtectedTable | None = None
+    beside: ProvenBeside | None = None
 
     @property
     def suppressed(self) -> int:

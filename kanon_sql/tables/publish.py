@@ -16,17 +16,28 @@ from typing import Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import VerificationError
-from kanon_sql.release import publish, staged, under_another_id
+from kanon_sql.release import Addition, publish, staged, under_another_id
 from kanon_sql.spec import Dimension, TableSpec
 from kanon_sql.sql import Relation
 from kanon_sql.tables.audit import Audit, requirement_of
 from kanon_sql.tables.cells import MOST_CELLS
 from kanon_sql.tables.protect import ProtectedTable
-from kanon_sql.tables.structure import Path, group_of
+from kanon_sql.tables.structure import Key, Path, group_of
 from kanon_sql.tables.suppress import readers
 from kanon_sql.version import __version__
 
-__all__ = ["columns_of", "expanded", "further_of", "level_of", "publish_table", "rows_of"]
+__all__ = [
+    "columns_of",
+    "digits_of",
+    "expanded",
+    "further_of",
+    "level_of",
+    "place_columns",
+    "place_of",
+    "publish_table",
+    "read_row",
+    "rows_of",
+]
 
 WrittenTable = tuple[str | int | Decimal | None, ...]
 
@@ -39,7 +50,30 @@ PERCENT_DIGITS = 2
 
 def columns_of(spec: TableSpec) -> list[str]:
     """The columns of a published table: each dimension, its level where it has several, and what a cell says."""
-    return [*(column for name in spec.dimensions for column in _of_dimension(spec, name)), *_numbers(spec)]
+    return [*place_columns(spec), *_numbers(spec)]
+
+
+def place_columns(spec: TableSpec) -> list[str]:
+    """The columns that say which cell a row is."""
+    return [column for name in spec.dimensions for column in _of_dimension(spec, name)]
+
+
+def place_of(spec: TableSpec, key: Key) -> tuple[str | None, ...]:
+    """What these columns say of a cell, as text."""
+    digits = [digits_of(spec).get(name) for name in place_columns(spec)]
+    return read_row(_place(spec, key), digits)
+
+
+def _place(spec: TableSpec, key: Key) -> list[str | int | None]:
+    place: list[str | int | None] = []
+    for dimension, path in zip(spec.dimensions.values(), key, strict=True):
+        place.append(path[-1] if path else spec.total_label)
+        if dimension.hierarchies:
+            group = group_of(path)
+            place.append(None if group is None else group[0])
+        if dimension.hierarchies or len(dimension.levels) > 1:
+            place.append(level_of(dimension, path))
+    return place
 
 
 def _of_dimension(spec: TableSpec, name: str) -> list[str]:
@@ -61,15 +95,14 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
     for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
         if value == 0 and spec.protection.rounds:
             continue
-        place: list[str | int | None] = []
-        for dimension, path in zip(spec.dimensions.values(), cell.key, strict=True):
-            place.append(path[-1] if path else spec.total_label)
-            if dimension.hierarchies:
-                group = group_of(path)
-                place.append(None if group is None else group[0])
-            if dimension.hierarchies or len(dimension.levels) > 1:
-                place.append(level_of(dimension, path))
-        rows.append((*place, expanded(spec, value), int(value is None), *(own[index] for own in further.values())))
+        rows.append(
+            (
+                *_place(spec, cell.key),
+                expanded(spec, value),
+                int(value is None),
+                *(own[index] for own in further.values()),
+            )
+        )
     return rows
 
 
@@ -125,6 +158,7 @@ def publish_table(
     summary: dict[str, Any],
     *,
     truthful: bool = True,
+    addition: Addition | None = None,
 ) -> None:
     """Publish a protected table under the release's name, with its manifest.
 
@@ -134,6 +168,7 @@ def publish_table(
         shown: that at the levels that the table has.
         found: the table; it may be published.
         summary: what the manifest says of it; no value of a suppressed cell.
+        addition: the ledger's entry.
         truthful: whether the cells are those of true values; else the manifest says that the release is untrue.
 
     Raises:
@@ -163,11 +198,11 @@ def publish_table(
                 "engine": f"{workspace.dialect.name} {workspace.engine.version}",
             },
         }
-        publish(workspace, spec, target, manifest)
+        publish(workspace, spec, target, manifest, addition)
 
 
 def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[WrittenTable], target: Relation) -> None:
-    numbers = _digits_of(spec)
+    numbers = digits_of(spec)
     columns = [{"name": name, "digits": numbers.get(name)} for name in columns_of(spec)]
     loaded = workspace.table("protected")
     texts = [
@@ -182,7 +217,7 @@ def _write(workspace: Workspace, spec: TableSpec, rows: Sequence[WrittenTable], 
     workspace.execute("tables/write", target=target, loaded=loaded, columns=columns)
 
 
-def _digits_of(spec: TableSpec) -> dict[str, int]:
+def digits_of(spec: TableSpec) -> dict[str, int]:
     """The columns of numbers -> digits after the point."""
     levels = {f"{name}_level": 0 for name in spec.dimensions if f"{name}_level" in _of_dimension(spec, name)}
     return {name: digits for name, digits in {**levels, **_numbers(spec)}.items() if name not in spec.dimensions}
@@ -201,18 +236,20 @@ def _verify(
     """Compare what stands in the database with what may be published, and that with the proof."""
     workspace.report("verifying what was written", None)
     read = workspace.fetch("tables/read", MOST_CELLS, table=target, names=columns_of(spec))
-    digits = [_digits_of(spec).get(name) for name in columns_of(spec)]
-    if Counter(_read(row, digits) for row in read) != Counter(_read(row, digits) for row in rows):
+    digits = [digits_of(spec).get(name) for name in columns_of(spec)]
+    if Counter(read_row(row, digits) for row in read) != Counter(read_row(row, digits) for row in rows):
         raise VerificationError("verification: the written table is not the one that was protected; it was dropped")
     tables = [found] if found.counts is None else [found, found.counts]
     unproven = sum(
         not _proven(spec, one, index) for one in tables for index, cell in enumerate(one.table.cells) if cell.sensitive
     )
+    if found.beside is not None:
+        unproven += found.beside.unproven(found.values)
     if unproven:
         raise VerificationError(f"verification: {unproven:,} sensitive cells are not protected; the table was dropped")
 
 
-def _read(row: Sequence[Any], digits: Sequence[int | None]) -> tuple[str | None, ...]:
+def read_row(row: Sequence[Any], digits: Sequence[int | None]) -> tuple[str | None, ...]:
     """A row as text, so that numbers are equal whatever type an engine gives them."""
     return tuple(
         None if item is None else str(item) if own is None else f"{Decimal(str(item)):.{own}f}"

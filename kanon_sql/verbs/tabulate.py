@@ -11,7 +11,7 @@ from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import counted, refuse
 from kanon_sql.frequency import source_of
 from kanon_sql.hierarchies import level_names
-from kanon_sql.release import is_perturbed, refuse_foreign_release
+from kanon_sql.release import Entry, is_perturbed, refuse_foreign_release
 from kanon_sql.spec import (
     HIDDEN,
     ON_REQUEST,
@@ -26,6 +26,9 @@ from kanon_sql.spec import (
 )
 from kanon_sql.tables import (
     ProtectedTable,
+    addition_of,
+    beside_earlier,
+    earlier_tables,
     expanded,
     further_of,
     group_of,
@@ -236,6 +239,11 @@ def tabulate(
             sample = _sample(engine, spec, found.rows)
             empty = None if found.rows or sample is None else "the sample is empty, so there are no cells"
             shielded = protected(spec, found.table, empty or found.failure, found.counts)
+            entries: tuple[Entry, ...] = ()
+            if spec.ledger is not None:
+                entries = earlier_tables(workspace, spec)
+                if shielded.failure is None:
+                    shielded = beside_earlier(workspace, spec, found.spec, shielded, entries)
             notes = [
                 *engine.read_notes,
                 *_notes(spec, shielded, found.blank_rows, len(found.table.cells)),
@@ -249,7 +257,9 @@ def tabulate(
                 message = f"nothing was published: {why}"
                 result = replace(result, verdict="fail", release=None, message=message, table=())
             if publishes and result.passed:
-                publish_table(workspace, spec, found.spec, shielded, _summary(result), truthful=truthful)
+                entered = None if spec.ledger is None else addition_of(workspace, spec, found.spec, entries)
+                summary = _summary(result)
+                publish_table(workspace, spec, found.spec, shielded, summary, truthful=truthful, addition=entered)
         return run.closed(result)
 
 
@@ -375,6 +385,11 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
         )
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and do not count as contributions")
+    if found.beside is not None:
+        notes.append(
+            f"compared with {', '.join(found.beside.names)}: {counted(found.beside.added, 'more cell')} suppressed, so "
+            "that subtracting cells of different tables reveals no number below the threshold"
+        )
     if spec.further and any(value is None for value in found.values):
         notes.append(
             "a mean or percentage is published only where both of its numbers are, since it would give the other one"
