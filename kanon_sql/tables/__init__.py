@@ -8,8 +8,8 @@ sensitive cell can be worked out from the margins. A protected table is written,
 
 from __future__ import annotations
 
-from kanon_sql.tables.beside import addition_of, beside_earlier, earlier_tables
 from kanon_sql.tables.cells import tabulated
+from kanon_sql.tables.earlier_tables import addition_of, audited_jointly, comparable_tables
 from kanon_sql.tables.protect import ProtectedTable, protected
 from kanon_sql.tables.publish import expanded, further_of, level_of, publish_table
 from kanon_sql.tables.structure import group_of
@@ -17,8 +17,8 @@ from kanon_sql.tables.structure import group_of
 __all__ = [
     "ProtectedTable",
     "addition_of",
-    "beside_earlier",
-    "earlier_tables",
+    "audited_jointly",
+    "comparable_tables",
     "expanded",
     "further_of",
     "group_of",

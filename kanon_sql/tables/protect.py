@@ -17,7 +17,7 @@ from kanon_sql.tables.suppress import Pattern, readers, suppression
 __all__ = ["ProtectedTable", "protected"]
 
 
-class ProvenBeside(Protocol):
+class JointProof(Protocol):
     """What a table and earlier ones tell together."""
 
     @property
@@ -45,7 +45,7 @@ class ProtectedTable:
         failure: why nothing may be published, in words; None if it may.
         steps: for controlled rounding, by how many multiples of the base values may have been moved.
         counts: the protected counts beside sums; None where none are published.
-        beside: what it tells together with earlier tables of its ledger; None where it was not compared.
+        joint: what it tells together with earlier tables of its ledger; None where it was not compared.
     """
 
     table: CellTable
@@ -56,7 +56,7 @@ class ProtectedTable:
     failure: str | None
     steps: int | None = None
     counts: ProtectedTable | None = None
-    beside: ProvenBeside | None = None
+    joint: JointProof | None = None
 
     @property
     def suppressed(self) -> int:

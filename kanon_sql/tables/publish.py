@@ -122,7 +122,7 @@ def expanded(spec: TableSpec, value: int | None) -> Decimal | None:
 def further_of(spec: TableSpec, found: ProtectedTable) -> dict[str, list[Decimal | None]]:
     """Counts, means and percentages of the cells, made of what is published and of nothing else.
 
-    So whoever knows the published sums and counts can work them out, and they are None where any of these is left out:
+    So every reader of the published sums and counts can work them out. They are None where any of these is left out:
     a mean beside the sum, or a percentage beside the total, would give the other number.
     """
     values, made = found.values, dict[str, list[Decimal | None]]()
@@ -243,8 +243,8 @@ def _verify(
     unproven = sum(
         not _proven(spec, one, index) for one in tables for index, cell in enumerate(one.table.cells) if cell.sensitive
     )
-    if found.beside is not None:
-        unproven += found.beside.unproven(found.values)
+    if found.joint is not None:
+        unproven += found.joint.unproven(found.values)
     if unproven:
         raise VerificationError(f"verification: {unproven:,} sensitive cells are not protected; the table was dropped")
 

@@ -27,8 +27,8 @@ from kanon_sql.spec import (
 from kanon_sql.tables import (
     ProtectedTable,
     addition_of,
-    beside_earlier,
-    earlier_tables,
+    audited_jointly,
+    comparable_tables,
     expanded,
     further_of,
     group_of,
@@ -241,9 +241,9 @@ def tabulate(
             shielded = protected(spec, found.table, empty or found.failure, found.counts)
             entries: tuple[Entry, ...] = ()
             if spec.ledger is not None:
-                entries = earlier_tables(workspace, spec)
+                entries = comparable_tables(workspace, spec)
                 if shielded.failure is None:
-                    shielded = beside_earlier(workspace, spec, found.spec, shielded, entries)
+                    shielded = audited_jointly(workspace, spec, found.spec, shielded, entries)
             notes = [
                 *engine.read_notes,
                 *_notes(spec, shielded, found.blank_rows, len(found.table.cells)),
@@ -385,9 +385,9 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
         )
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and do not count as contributions")
-    if found.beside is not None:
+    if found.joint is not None:
         notes.append(
-            f"compared with {', '.join(found.beside.names)}: {counted(found.beside.added, 'more cell')} suppressed, so "
+            f"compared with {', '.join(found.joint.names)}: {counted(found.joint.added, 'more cell')} suppressed, so "
             "that subtracting cells of different tables reveals no number below the threshold"
         )
     if spec.further and any(value is None for value in found.values):

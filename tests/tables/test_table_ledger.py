@@ -13,7 +13,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import SpecError, VerificationError
-from kanon_sql.tables import beside
+from kanon_sql.tables import earlier_tables
 from tests.conftest import Database
 
 COLUMNS = {"age": "INTEGER", "sex": "VARCHAR"}
@@ -176,13 +176,13 @@ def test_what_was_proven_beside_earlier_tables_is_verified(database: Database, m
     """A proof that lets a published cell move is no proof."""
     people(database)
     assert kanon_sql.tabulate(database.engine, spec_of("first", [[0], [1, 2, 3]], sex=False)).passed
-    original = beside._hidden
+    original = earlier_tables._hidden
 
     def claimed(workspace: Any, spec: Any, found: Any, one: Any) -> Any:
         done = original(workspace, spec, found, one)
-        return beside.replace(done, values=found.values)
+        return earlier_tables.replace(done, values=found.values)
 
-    monkeypatch.setattr(beside, "_hidden", claimed)
+    monkeypatch.setattr(earlier_tables, "_hidden", claimed)
     with pytest.raises(VerificationError, match="sensitive cells are not protected"):
         kanon_sql.tabulate(database.engine, spec_of("second", [[0, 1], [2, 3]], sex=False))
     assert "second" not in database.tables()

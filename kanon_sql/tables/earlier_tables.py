@@ -35,7 +35,7 @@ from kanon_sql.tables.protect import ProtectedTable
 from kanon_sql.tables.publish import digits_of, place_columns, place_of, read_row
 from kanon_sql.tables.structure import Cell, CellTable, Key, Path, group_path
 
-__all__ = ["addition_of", "beside_earlier", "earlier_tables"]
+__all__ = ["addition_of", "audited_jointly", "comparable_tables"]
 
 MOST_ATOMS = 2_000
 """Of more possible atoms, only those are let move that the source has, which may suppress more than is needed."""
@@ -52,7 +52,7 @@ Atom = tuple[tuple[Labels, ...], ...]
 # --- What was published --------------------------------------------------------------------
 
 
-def earlier_tables(workspace: Workspace, spec: TableSpec) -> tuple[Entry, ...]:
+def comparable_tables(workspace: Workspace, spec: TableSpec) -> tuple[Entry, ...]:
     """The tables that a spec's ledger holds, all of which can be compared with one of the spec.
 
     Raises:
@@ -247,7 +247,7 @@ class _System(CellTable):
 
 
 @dataclass(frozen=True)
-class Beside:
+class JointAudit:
     """What a table and earlier ones tell together, and the proof that it is not too much.
 
     Attributes:
@@ -269,7 +269,7 @@ class Beside:
     added: int = 0
 
     def audit(self, values: Sequence[int | None]) -> Audit:
-        """What whoever reads all tables knows, where these are the values of the new one."""
+        """What a reader of all tables knows, where these are the values of the new one."""
         published = {**self.known, **dict(zip(self.own, values, strict=True))}
         lower, upper = [0] * len(self.system.cells), [None] * len(self.system.cells)
         bounds: list[int | None] = list(upper)
@@ -290,7 +290,7 @@ def _far(worlds: Sequence[Shift], index: int, width: int) -> bool:
     return max(found) - min(found) >= width
 
 
-def beside_earlier(
+def audited_jointly(
     workspace: Workspace, spec: TableSpec, shown: TableSpec, found: ProtectedTable, entries: Sequence[Entry]
 ) -> ProtectedTable:
     """Protect a table beside earlier ones, by more suppression where that is its method.
@@ -353,8 +353,8 @@ def beside_earlier(
         )
     own = [at[last, cell.key] for cell in found.table.cells]
     system = _System(cells, False, links=links)
-    beside = Beside([entry.name for entry in entries], system, own, known, risks)
-    return _hidden(workspace, spec, found, beside)
+    joint = JointAudit([entry.name for entry in entries], system, own, known, risks)
+    return _hidden(workspace, spec, found, joint)
 
 
 def _spec_of(spec: TableSpec, entry: Entry) -> TableSpec:
@@ -429,33 +429,33 @@ def _small(
     return found
 
 
-def _hidden(workspace: Workspace, spec: TableSpec, found: ProtectedTable, beside: Beside) -> ProtectedTable:
+def _hidden(workspace: Workspace, spec: TableSpec, found: ProtectedTable, joint: JointAudit) -> ProtectedTable:
     """Suppress cells of the new table until every small number is proven to be open."""
     workspace.report("auditing the table beside earlier ones", None)
     values, worlds, failed = list(found.values), list[Shift]([{}]), 0
     suppresses = not spec.protection.collapses
-    for index, width in sorted(beside.risks.items(), key=lambda item: (-item[1], item[0])):
+    for index, width in sorted(joint.risks.items(), key=lambda item: (-item[1], item[0])):
         if _far(worlds, index, width):
             continue
         need = Requirement(width, 0, 0)
-        proof = proven(beside.audit(values), index, need, ())
+        proof = proven(joint.audit(values), index, need, ())
         if proof is None and suppresses:
             prices = {
-                place: float(1 + len(beside.system.links[place - len(beside.system.cells)][1]))
-                for place, value in zip(beside.own, values, strict=True)
+                place: float(1 + len(joint.system.links[place - len(joint.system.cells)][1]))
+                for place, value in zip(joint.own, values, strict=True)
                 if value is not None and value > 1
             }
-            fewer = [None if place in prices else value for place, value in zip(beside.own, values, strict=True)]
-            proof = proven(beside.audit(fewer), index, need, (), prices=prices)
+            fewer = [None if place in prices else value for place, value in zip(joint.own, values, strict=True)]
+            proof = proven(joint.audit(fewer), index, need, (), prices=prices)
             if proof is not None:
                 moved = proof.moved
-                values = [None if place in moved else value for place, value in zip(beside.own, values, strict=True)]
+                values = [None if place in moved else value for place, value in zip(joint.own, values, strict=True)]
         if proof is None:
             failed += 1
             continue
         worlds += [proof.down, proof.up]
     added = sum(value is None for value in values) - found.suppressed
-    done = replace(beside, worlds=worlds, added=added)
+    done = replace(joint, worlds=worlds, added=added)
     if failed:
         why = (
             "suppressing cells of this one does not help"
@@ -463,14 +463,14 @@ def _hidden(workspace: Workspace, spec: TableSpec, found: ProtectedTable, beside
             else "use protection: suppression, which may help"
         )
         failure = (
-            f"together with {', '.join(beside.names)}, {counted(failed, 'number')} below the threshold would be "
+            f"together with {', '.join(joint.names)}, {counted(failed, 'number')} below the threshold would be "
             f"revealed by subtracting cells; {why}, or publish coarser levels"
         )
-        return replace(found, failure=failure, beside=done)
+        return replace(found, failure=failure, joint=done)
     audit = done.audit(values)
     intervals = {
         number: audit.interval(place)
-        for number, (place, value) in enumerate(zip(beside.own, values, strict=True))
+        for number, (place, value) in enumerate(zip(joint.own, values, strict=True))
         if value is None
     }
-    return replace(found, values=values, intervals=intervals, beside=done)
+    return replace(found, values=values, intervals=intervals, joint=done)
