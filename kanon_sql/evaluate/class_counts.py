@@ -14,6 +14,7 @@ from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.evaluate.class_unions import union_nodes
 from kanon_sql.evaluate.classes import (
     Frames,
+    LeftClasses,
     classes,
     conditions,
     measure_name,
@@ -96,7 +97,13 @@ def distance_edges(ts: Iterable[float]) -> list[float]:
     return sorted([*asked, *(step for step in steps if all(abs(step - t) > TOLERANCE for t in asked))])
 
 
-def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Sequence[PrivacyModel]) -> Frames:
+def node_frames(
+    sets: FrequencySets,
+    node: Node,
+    covering: Covering,
+    models: Sequence[PrivacyModel],
+    standing: LeftClasses | None = None,
+) -> Frames:
     """The classes of a lattice node.
 
     Args:
@@ -104,6 +111,7 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
         node: the vector of levels.
         covering: frequency sets that cover it.
         models: the requirements, some of which may be about unions of these classes.
+        standing: what is left of the classes where rows with rare combinations are dropped.
     """
     sets.codes.refuse_uncovered(covering.node, [node])
     return Frames(
@@ -117,6 +125,7 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
         references={name: relation(table) for name, table in sets.references.items()},
         known=sets.known,
         widths=node_widths(sets, node) if judge_widths(models) else None,
+        standing=standing,
     )
 
 

@@ -36,6 +36,7 @@ from kanon_sql.sql import Sql, slot
 
 __all__ = [
     "Unions",
+    "combination_obstacles",
     "judged_by_unions",
     "overlap_obstacles",
     "refuse_shared_persons",
@@ -131,11 +132,34 @@ def overlap_obstacles(spec: Spec, models: Sequence[PrivacyModel]) -> Iterator[Ob
                 "suppression limit of 0"
             )
     for model in models:
-        if model.sets:
+        if model.sets and not model.to_fixpoint:
             yield Obstacle(
                 f"{model.label}: rows suppressed for one set of quasi-identifiers make the classes of another smaller; "
                 "use a suppression limit of 0"
             )
+
+
+def combination_obstacles(spec: Spec, models: Sequence[PrivacyModel], *, rounds: bool) -> Iterator[Obstacle]:
+    """What cannot be asked for beside combinations where rows are suppressed: see :mod:`.combinations`.
+
+    Args:
+        spec: what was asked.
+        models: its requirements.
+        rounds: whether scratch tables can be made, one for each round.
+    """
+    if not spec.suppression.allows_some or not any(model.to_fixpoint for model in models):
+        return
+    for model in models:
+        if not model.to_fixpoint and (model.quasi_identifiers is not None or model.of_table or model.among_classes):
+            yield Obstacle(
+                f"{model.label}: it is about more than single classes, and rows suppressed for combinations change it; "
+                "use a suppression limit of 0, or leave one of the two out"
+            )
+    if not rounds:
+        yield Obstacle(
+            "k_anonymity: combinations: which rows to suppress is found in rounds, which need scratch tables; use a "
+            "suppression limit of 0, or allow scratch tables (temp or schema)"
+        )
 
 
 def refuse_shared_persons(models: Sequence[PrivacyModel], counting: Counting) -> None:

@@ -17,6 +17,7 @@ from kanon_sql.sql import Sql, identifier, render, sql_list
 
 __all__ = [
     "Frames",
+    "LeftClasses",
     "checks_persons",
     "classes",
     "conditions",
@@ -26,6 +27,19 @@ __all__ = [
     "measure_name",
     "second_name",
 ]
+
+
+@dataclass(frozen=True)
+class LeftClasses:
+    """The classes that are left once every combination of columns is frequent.
+
+    Attributes:
+        table: a FROM form of them, by their keys.
+        rarest: by the number of each requirement on combinations, the rows of the rarest one that is left.
+    """
+
+    table: Sql
+    rarest: Mapping[int, Sql]
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,7 @@ class Frames:
         own_references: those of them whose reference was made of the same rows, so that it has every value.
         within: those of the keys that distinguish whole tables, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
+        standing: which classes are left where rows with rare combinations are dropped; None where none is.
         narrow: no ``row_count`` needs more than 32 bits, which this engine adds up faster.
         known: per sensitive attribute, the columns of ``values`` by which the parts of a class differ that are judged
             where the other sensitive attributes are known.
@@ -83,6 +98,7 @@ class Frames:
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)
     suppresses: bool = True
     narrow: bool = False
+    standing: LeftClasses | None = None
 
     @property
     def key_names(self) -> list[str]:
@@ -120,6 +136,7 @@ def checks_persons(frames: Frames, models: Sequence[PrivacyModel]) -> bool:
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
     own = model.frame is not None or model.on_coarser_classes or model.of_table or model.uses_label_width
+    own = own or model.to_fixpoint
     return f"m{index}" if own else "class_size"
 
 
@@ -142,7 +159,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
     alone = is_alone(models) and frames.counting == "rows" and not frames.summed
-    joined = bool(frames.values) and not alone
+    joined = (bool(frames.values) and not alone) or any(model.to_fixpoint for model in models)
     checks_size = checks_persons(frames, models)
     shared: dict[str, Any] = {
         "keys": frames.keys,
@@ -240,7 +257,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         needed = [*(frames.key_names if shared["with_keys"] else []), "class_rows", "class_size"]
         needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names, *measured]
         found = with_losses(found, needed, widths, _of_widths(named))
-    return _table_wide(_with_unions(found, models, unions), frames, models)
+    return _table_wide(_with_unions(_with_combinations(found, frames, models, of_sets), models, unions), frames, models)
 
 
 def _worst_parts(frames: Frames, attribute: str, named: Sequence[tuple[str, PrivacyModel]]) -> Sql:
@@ -303,7 +320,9 @@ def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[st
 def _sets(frames: Frames, models: Sequence[PrivacyModel]) -> tuple[dict[str, Sql], dict[tuple[str, ...], SetWindows]]:
     """For the sets that requirements look at besides: keys to carry along, by name, and the windows of each set."""
     carried: dict[str, Sql] = {}
-    windows = {}
+    windows: dict[tuple[str, ...], SetWindows] = {}
+    if frames.standing is not None:
+        return carried, windows
     for number, own in enumerate(dict.fromkeys(own for model in models for own in model.sets)):
         if own in frames.set_keys:
             names = [frames.key_names[place] for place in frames.set_keys[own]]
@@ -316,6 +335,25 @@ def _sets(frames: Frames, models: Sequence[PrivacyModel]) -> tuple[dict[str, Sql
             of_value=render("evaluate/window", names=[*names, "value_code"]),
         )
     return carried, windows
+
+
+def _with_combinations(
+    found: Sql, frames: Frames, models: Sequence[PrivacyModel], of_sets: Mapping[tuple[str, ...], SetWindows]
+) -> Sql:
+    """The classes with the rows of their rarest combination: by windows, or as it is known of those that are left."""
+    for index, model in enumerate(models):
+        if not model.to_fixpoint:
+            continue
+        name = measure_name(index, model)
+        if frames.standing is None:
+            rarest = model.rarest([of_sets[own].of_class for own in model.sets])
+            found = render("evaluate/step", classes=found, columns=[(name, rarest)])
+        else:
+            found = render(
+                "evaluate/combinations/measured", classes=found, measure=name, keys=frames.key_names,
+                standing=frames.standing.table, rarest=frames.standing.rarest[index],
+            )  # fmt: skip
+    return found
 
 
 def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:

@@ -13,7 +13,9 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.class_counts import Table, closeness_of_all, node_frames
-from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
+from kanon_sql.evaluate.class_unions import Unions, judged_by_unions, refuse_shared_persons, union_nodes
+from kanon_sql.evaluate.classes import LeftClasses
+from kanon_sql.evaluate.combinations import Combinations
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examination import Examination, achieved_context, read_examination, size_edges, size_number
 from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
@@ -34,7 +36,7 @@ from kanon_sql.search import (
     rounded,
 )
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation
+from kanon_sql.sql import Relation, literal, relation
 
 __all__ = ["Evaluator", "Work", "all_sound", "is_sound"]
 
@@ -91,7 +93,9 @@ class Evaluator:
         self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
         by_person = sets.counting != "rows"
         self._sound = all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
-        self.statements = NodeStatements(workspace, sets, self.models, self._sound)
+        self._combinations = self._combined() if workspace.mode != "inline" else None
+        left = None if self._combinations is None else self._combinations.of
+        self.statements = NodeStatements(workspace, sets, self.models, self._sound, left)
         self._remembered = remembered
         self._labels = [attribute.labels for attribute in self.counts.attributes]
         self.rolled_up = RolledUp(workspace, sets, self._labels, remembered)
@@ -106,6 +110,34 @@ class Evaluator:
             lambda node, metric: self._rows([node], metric)[0],
             self._refuse_incomplete,
         )
+
+    def _combined(self) -> Combinations | None:
+        """What finds the classes that are left, where requirements on combinations drop rows; None where none does."""
+        if not any(model.to_fixpoint for model in self.models):
+            return None
+        others = [model for model in self.models if not model.to_fixpoint]
+        statements = NodeStatements(self.workspace, self.sets, others, [True] * len(others))
+        codes, dialect = self.sets.codes, self.workspace.dialect
+
+        def keys(node: Node) -> Unions:
+            """By each set of columns, over the packed keys of the node's classes."""
+            words = {word: f"k{place}" for place, word in enumerate(codes.keyed(node))}
+            quote = self.workspace.compiler.quote
+            return {
+                names: [
+                    dialect.masked(quote(words[word]), str(mask)) for word, mask in enumerate(codes.masks(own)) if mask
+                ]
+                for names, own in union_nodes(self.sets, self.models, node).items()
+            }
+
+        def begin(node: Node, target: Relation) -> int:
+            names = [f"k{place}" for place, _ in enumerate(codes.keyed(node))]
+            covering = self._coverings.best(node)
+            name = "evaluate/combinations/initial"
+            self.workspace.run(statements.one(name, node, covering, None, {}, target=target, key_names=names))
+            return len(names)
+
+        return Combinations(self.workspace, self.models, keys, begin)
 
     @property
     def work(self) -> Work:
@@ -194,6 +226,8 @@ class Evaluator:
         """What is told of some nodes, which are numbered as they are given: one statement for those not remembered."""
         by_node = {}
         if unknown := self._unknown(nodes, metric):
+            if self._combinations is not None:
+                self._combinations.room_for(unknown)
             asked = self.statements.question(dict(enumerate(unknown)), self._coverings, metric)
             for covering, branches in asked.reads:
                 covering.reads += branches
@@ -304,11 +338,18 @@ class Evaluator:
         covering = self._coverings.best(node)
         return Table(
             name=name,
-            frames=node_frames(self.sets, node, covering, self.models),
+            frames=node_frames(self.sets, node, covering, self.models, self._standing(node)),
             there=self.sets.kept_rows,
             closeness=closeness_of_all(self.models),
             kept_by=self.models if kept_only else None,
         )
+
+    def _standing(self, node: Node) -> LeftClasses | None:
+        """What is left of a node's classes, as a statement names it that is compiled for it alone."""
+        left = None if self._combinations is None else self._combinations.of(node)
+        if left is None:
+            return None
+        return LeftClasses(relation(left.table), {index: literal(rows) for index, rows in left.rarest.items()})
 
     def suppressed_classes(self, node: Node) -> Relation:
         """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses; made once."""
@@ -389,4 +430,4 @@ def all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: 
 
 def _counts_others(model: PrivacyModel) -> bool:
     """Whether what the other requirements leave decides what a model measures."""
-    return model.on_coarser_classes or model.of_table
+    return model.on_coarser_classes or model.of_table or model.to_fixpoint

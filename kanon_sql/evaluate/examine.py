@@ -28,6 +28,7 @@ from kanon_sql.evaluate.examination import (
     size_number,
 )
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths
+from kanon_sql.evaluate.table_combinations import TableCombinations, combinations_of_table, rows_with_rare
 from kanon_sql.frequency import LabelSizes, ValueFacts, text_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, shown_keys
 from kanon_sql.models import PrivacyModel
@@ -212,14 +213,41 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
     whole: Examination | None = None
     numbered = workspace.dialect.numbers_classes
-    for over, own in _grouped(subject, models):
+    for over, asked in _grouped(subject, models):
+        own, combined = _without_combinations(workspace, over, asked)
         frames = _frames(workspace, over, own, numbered=numbered)
         rows = workspace.fetch("evaluate/achieved", len(size_edges(own)) + 1, **table_context(over, own, frames))
         examination = read_examination(rows, own)
-        found |= {id(item.model): item for item in examination.achieved}
+        found |= {id(item.model): item for item in examination.achieved} | {id(item.model): item for item in combined}
+        rare = sum(item.violating_rows for item in combined)  # of one requirement, which stands alone
+        examination = replace(examination, violating_rows=examination.violating_rows + rare)
         whole = whole or examination
     assert whole is not None
     return replace(whole, achieved=[found[id(model)] for model in models])
+
+
+def _without_combinations(
+    workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]
+) -> tuple[list[PrivacyModel], list[Achieved]]:
+    """The requirements that the classes still have to be looked at for, and what those on combinations reach.
+
+    Where a combination is rare, and there is another requirement, rows that violate both count once: windows tell.
+    """
+    combined = [model for model in models if model.to_fixpoint]
+    others = [model for model in models if not model.to_fixpoint]
+    if not combined:
+        return others, []
+    frames = _frames(workspace, subject, combined)
+    known: list[TableCombinations] = []
+    rare: list[TableCombinations] = []
+    for item in combinations_of_table(workspace, frames, combined):
+        (rare if item.rare else known).append(item)
+    achieved = [Achieved(item.model, item.model.achieved(item.rarest, False), 0, 0) for item in known]
+    if len(rare) != 1 or others:
+        return [*others, *(item.model for item in rare)], achieved
+    (item,) = rare
+    values = item.model.achieved(item.rarest, False)
+    return others, [*achieved, Achieved(item.model, values, *rows_with_rare(workspace, frames, item))]
 
 
 def table_context(subject: Subject, models: Sequence[PrivacyModel], frames: Frames) -> dict[str, Any]:

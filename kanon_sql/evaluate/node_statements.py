@@ -10,13 +10,22 @@ for node by node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from kanon_sql.engines import Row, Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
-from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns, measure_name
+from kanon_sql.evaluate.classes import (
+    Frames,
+    LeftClasses,
+    classes,
+    conditions,
+    flagged_classes,
+    judged_columns,
+    measure_name,
+)
+from kanon_sql.evaluate.combinations import FrequentClasses
 from kanon_sql.evaluate.label_widths import judge_widths
 from kanon_sql.evaluate.node_widths import sized, width_fills, width_slots
 from kanon_sql.evaluate.rollup import Covering, Coverings
@@ -55,15 +64,23 @@ class NodeStatements:
         sets: the frequency sets.
         models: the requirements.
         sound: per requirement, whether pruning by its monotonicity is sound.
+        left: a node -> its classes that are left where rows with rare combinations are dropped, None where all
+            are one class; None where none is dropped.
     """
 
     def __init__(
-        self, workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], sound: Sequence[bool]
+        self,
+        workspace: Workspace,
+        sets: FrequencySets,
+        models: Sequence[PrivacyModel],
+        sound: Sequence[bool],
+        left: Callable[[Node], FrequentClasses | None] | None = None,
     ) -> None:
         self._workspace = workspace
         self._sets = sets
         self._models = models
         self._sound = sound
+        self._left = left
         self._judges_widths = judge_widths(models)
         self._narrow = workspace.dialect.narrow_sums and sets.narrow
         self._names: dict[tuple[str, int], list[str]] = {}
@@ -85,7 +102,7 @@ class NodeStatements:
         return replace(asked, statement=replace(asked.statement, sql=f"{asked.statement.sql}\n{few_groups}"))
 
     def _asked(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> NodeQuery:
-        apart = self._workspace.capabilities.judges_by_node
+        apart = self._workspace.capabilities.judges_by_node or self._left is not None
         if len(nodes) > 1 and not apart and (metric is None or metric.carries is None):
             return self._judged_together(nodes, coverings, metric)
         reads = [(coverings.best(node), 1) for node in nodes.values()]
@@ -133,6 +150,7 @@ class NodeStatements:
         ``padding``: this many empty columns stand before and after those of the metric.
         """
         keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
+        left = None if self._left is None else self._left(node)
         compiler = self._workspace.compiler
         text = compiler.shape(
             name,
@@ -145,6 +163,7 @@ class NodeStatements:
                 *union_shape(unions),
                 self._labels(node),
                 self._narrow,
+                left is not None,
             ),
             lambda: {
                 **self._context(
@@ -154,6 +173,7 @@ class NodeStatements:
                     union_slots(unions),
                     self._labels(node),
                     padding,
+                    None if left is None else left.slots,
                 ),
                 **context,
             },
@@ -172,6 +192,7 @@ class NodeStatements:
                 for what, text in self._sizes(index, node[index]).items()
             },
             **self._width_fills(node),
+            **({} if left is None else left.fills(self._workspace)),
             **self._from(covering, "", [node]),
         }
         return compiler.fill(name, text, filled)
@@ -273,8 +294,9 @@ class NodeStatements:
         unions: Mapping[tuple[str, ...], Sequence[Sql]],
         labels: int,
         padding: tuple[int, int],
+        standing: LeftClasses | None,
     ) -> dict[str, Any]:
-        frames = self._frames(keys, carried, unions, labels)
+        frames = replace(self._frames(keys, carried, unions, labels), standing=standing)
         aggregates = self._aggregates(frames.carried_names, metric)
         return {
             "grouped": False,

@@ -12,7 +12,7 @@ from functools import partial
 from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import Obstacle, SearchTooLarge, VerificationError, refuse
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_unions import overlap_obstacles, union_obstacles
+from kanon_sql.evaluate.class_unions import combination_obstacles, overlap_obstacles, union_obstacles
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.outcome import Chosen, NothingFound, NothingToSearch, few
@@ -167,6 +167,7 @@ def search_obstacles(engine: Engine, spec: Spec, models: Sequence[PrivacyModel])
                 "they say little of what is estimated; use recoding: full_domain"
             )
     yield from overlap_obstacles(spec, models)
+    yield from combination_obstacles(spec, models, rounds=engine.scratch.mode != "inline")
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         yield Obstacle(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "

@@ -59,6 +59,8 @@ def count_faults(spec: Spec) -> Iterator[Fault]:
         if requirement.name not in _COUNTED:
             why = f"with 'count', classes have persons and no rows for them, which {requirement.name} needs"
             yield Fault(loc, f"{why}; expected one of {', '.join(_COUNTED)}{_EXPAND}", True)
+        if getattr(requirement, "combinations", None) is not None:
+            yield Fault((*loc, "combinations"), f"with 'count', combinations are counted in rows{_EXPAND}", True)
 
 
 _EXPAND = ", or make a row for each person in a source query"

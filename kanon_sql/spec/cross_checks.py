@@ -51,6 +51,11 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
     if value is not None and value.search.distance_vectors:
         others = [item.name for item in value.privacy if item.name != "k_anonymity"]
+        if not others and any(
+            isinstance(item, KAnonymityRequirement) and item.combinations is not None for item in value.privacy
+        ):
+            why = "the distance matrix compares whole rows, 'combinations' a few columns; leave distance_vectors out"
+            yield Fault(("search", "distance_vectors"), why, True)
         if not others and any(item.grouped_by for item in value.privacy):
             why = (
                 "the distance matrix needs classes by all quasi-identifiers, but a k_anonymity here names only some "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from pydantic import Field
 from kanon_sql.spec.checks import (
     Fault,
     integer,
+    quote,
     text,
 )
 from kanon_sql.spec.fields import K
@@ -22,6 +24,9 @@ from kanon_sql.spec.requirement import (
 
 __all__ = ["KAnonymityRequirement"]
 
+MOST_SETS = 120
+"""Those of 3 of 10 columns, or 2 of 16. Each takes a window in every statement, and planning its time."""
+
 
 class KAnonymityRequirement(Requirement):
     """Every equivalence class holds at least ``k`` rows (persons, when the spec has a unit).
@@ -30,6 +35,8 @@ class KAnonymityRequirement(Requirement):
         k: how many; None where a column says it.
         column: a column of whole numbers: the k of each row. A class is as large as the largest k in it.
         default: the k of a row without one (NULL); None without a column.
+        combinations: instead of all quasi-identifiers together, every combination of this many of them has k rows; None
+            for all together.
         quasi_identifiers: those that classes are made by; None for all of the spec.
     """
 
@@ -45,8 +52,14 @@ class KAnonymityRequirement(Requirement):
             "at least as many rows, or persons, as the largest k that a row of it has",
             "Gedik, Liu 2005",
         ),
+        Form(
+            "k_anonymity: {k: 3, combinations: 2}",
+            "at least k rows that share its labels of [any 2 quasi-identifiers](#combinations-of-few-columns), in any "
+            "class",
+            "Hundepool, Willenborg 1996",
+        ),
     )
-    expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
+    expected: ClassVar[str] = "{k: 5} or a whole number, {k: 3, combinations: 2}, or {column: wanted_k, default: 5}"
     definition: ClassVar[str] = (
         "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney 2002). It "
         "does not protect sensitive values: all rows of a class may have the same value."
@@ -60,11 +73,31 @@ class KAnonymityRequirement(Requirement):
     default: Annotated[int | None, integer("a default k", 1)] = Field(
         default=None, description="With 'column': the k of rows whose column is NULL."
     )
+    combinations: Annotated[int | None, integer("combinations, a number of quasi-identifiers", 1)] = Field(
+        default=None,
+        description="Every combination of values of this many quasi-identifiers has k rows (mu-Argus); by default the "
+        "values of all together do.",
+    )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property
+    def asks_for_classes(self) -> bool:
+        """Whether it asks for classes of k rows, and nothing else."""
+        return self.k is not None and self.combinations is None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """For combinations of another size it is another requirement."""
+        return (*super().identity, self.combinations)
+
+    @property
     def never_grows(self) -> str | None:
-        """A k that differs from row to row."""
+        """A k that differs from row to row, and combinations, of which new rows bring some that are rare."""
+        if self.combinations is not None:
+            return (
+                "rows of a growing release are held back by class, but combinations lie across classes; leave "
+                "'combinations' out: then it implies what this asks for"
+            )
         return None if self.k is not None else "with a state, k must be a fixed number; give k instead of a column"
 
     @property
@@ -105,6 +138,29 @@ class KAnonymityRequirement(Requirement):
                 "the k of each row ('column') applies to all quasi-identifiers; leave 'quasi_identifiers' out",
                 True,
             )
+        for key in ("column", "quasi_identifiers"):
+            if given.get("combinations") is not None and given.get(key) is not None:
+                why = f"it counts the combinations of all quasi-identifiers, with one k; leave {quote(key)} out"
+                yield Fault(("combinations",), why, True)
+
+    def misfits(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object) -> Iterator[Fault]:
+        """Also more combinations than one statement takes, and persons, who have several rows."""
+        yield from super().misfits(quasi_identifiers, sensitive, unit)
+        if self.combinations is None:
+            return
+        if unit is not None:
+            why = (
+                "combinations are counted in rows, and a person with several rows would count several times; leave "
+                "'unit' out to protect rows, or leave 'combinations' out"
+            )
+            yield Fault(("combinations",), why, True)
+        sets = comb(len(quasi_identifiers), min(self.combinations, len(quasi_identifiers)))
+        if sets > MOST_SETS:
+            why = (
+                f"{len(quasi_identifiers)} quasi-identifiers have {sets:,} sets of {self.combinations}, more than the "
+                f"limit of {MOST_SETS}; use a smaller number, or leave 'combinations' out, which implies it"
+            )
+            yield Fault(("combinations",), why)
 
     @classmethod
     def written(cls, value: Any) -> Any:

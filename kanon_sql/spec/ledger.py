@@ -87,6 +87,12 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
         if requirement.groups_by_others:
             why = "a ledger judges releases by the classes of all quasi-identifiers alone; leave this out"
             yield Fault((*loc, "others_as_quasi_identifiers"), why, True)
+        if getattr(requirement, "combinations", None) is not None:
+            why = (
+                "a ledger judges releases by the classes of all quasi-identifiers; leave 'combinations' out: then it "
+                "implies what this asks for"
+            )
+            yield Fault((*loc, "combinations"), why, True)
         for key in (*LISTED, "hierarchy"):
             if getattr(requirement, key, None) is not None:
                 why = "a ledger holds no values, so it cannot check this for later releases; use another requirement"

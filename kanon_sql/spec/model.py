@@ -383,7 +383,7 @@ class Spec(SpecDocument):
     @property
     def needs_class_size_only(self) -> bool:
         """Whether privacy asks for classes of this many rows, and nothing else: then alike rows may go anywhere."""
-        sizes = all(isinstance(item, KAnonymityRequirement) and item.k is not None for item in self.privacy)
+        sizes = all(isinstance(item, KAnonymityRequirement) and item.asks_for_classes for item in self.privacy)
         return sizes and self.unit is None and self.count is None
 
     @property

@@ -106,6 +106,8 @@ def why_not_parted(spec: Spec, *, single: bool = False) -> str | None:
         return f"privacy also asks for {others[0]}"
     if single and len(sizes) > 1:
         return "privacy asks for several"
+    if any(item.combinations is not None for item in sizes):
+        return "privacy asks for combinations of columns"
     if any(item.k is None for item in sizes):
         return "privacy takes the k of each row from a column"
     if single and sizes[0].quasi_identifiers is not None:

@@ -694,6 +694,11 @@ def _script_models(engine: Engine, spec: Spec, options: Options) -> Iterator[Obs
     yield from _view(engine, spec, options)
     for requirement, model in zip(spec.privacy, models, strict=True):
         yield from class_obstacles(model, requirement.name)
+        if model.to_fixpoint:
+            yield Obstacle(
+                f"{model.label}: which rows to suppress is found in rounds, each of which depends on the answers of "
+                "the one before, and a script has none; use anonymize"
+            )
         if model.penalizes_missing_persons:
             yield Obstacle(
                 f"{model.label}: with delta_min above 0, a script needs the size of the population, which is not known "

@@ -226,7 +226,8 @@ def test_the_examination_knows_nothing_of_the_search() -> None:
                 seen.add(module)
                 open_.append(module)
     shared = ("classes", "label_widths")  # the definition of a class query
-    assert seen == {f"kanon_sql.evaluate.{name}" for name in (*shared, "examination")}
+    own = ("examination", "table_combinations")
+    assert seen == {f"kanon_sql.evaluate.{name}" for name in (*shared, *own)}
 
 
 def test_the_search_knows_no_sql_and_no_engine() -> None:

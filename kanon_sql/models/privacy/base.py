@@ -57,6 +57,8 @@ class PrivacyModel(ABC):
             been made to be large enough in the sample.
         by_windows: windows over a class's rows tell whether it satisfies, as a view needs it; see :meth:`windowed`.
         judging: fields that no frequency set depends on: searches that differ in these alone share their sets.
+        to_fixpoint: rows with something rare are dropped until there is none left, which takes rounds; see
+            :mod:`kanon_sql.evaluate.combinations`. Where none is dropped, windows over classes tell: :meth:`rarest`.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -82,6 +84,7 @@ class PrivacyModel(ABC):
     uses_label_width: ClassVar[bool] = False
     is_estimate: ClassVar[bool] = False
     by_windows: ClassVar[bool] = False
+    to_fixpoint: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
     on_coarser_classes: bool = field(default=False, kw_only=True)
@@ -362,6 +365,14 @@ class PrivacyModel(ABC):
             suppresses: classes that violate are left out; else all classes of the table count.
         """
         return ()
+
+    def rarest(self, windows: Sequence[Sql]) -> Sql:
+        """The measure of a class of a model with :attr:`to_fixpoint`.
+
+        Args:
+            windows: over the classes that each of :attr:`sets` makes one of.
+        """
+        raise NotImplementedError
 
     def over_table(self, part: str, counted: Sql, over: Sql, own: str) -> Sql:
         """A measure of all classes together, by windows.

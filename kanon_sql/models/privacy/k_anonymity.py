@@ -33,8 +33,8 @@ class KAnonymityModel(PrivacyModel):
 
     @classmethod
     def of(cls, requirement: KAnonymityRequirement) -> Self | None:
-        """With the requirement's k; None where it names a column with the k of each row."""
-        return None if requirement.k is None else cls(k=requirement.k)
+        """With the requirement's k; None where a column has the k of each row, or combinations are counted."""
+        return None if requirement.k is None or requirement.combinations is not None else cls(k=requirement.k)
 
     @property
     def notation(self) -> str:

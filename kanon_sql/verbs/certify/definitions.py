@@ -188,7 +188,9 @@ def _of_logarithms(requirement: DeltaDisclosureRequirement, common: Mapping[str,
     )  # fmt: skip
 
 
-def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over: str) -> Definition:
+def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
+    if requirement.combinations is not None:
+        return f"combinations of a few columns lie across classes; {_TESTED}"
     if requirement.k is not None:
         return Definition(
             says=f"every class{over} has at least {requirement.k}", kind="size", comparison=">=",
