@@ -82,6 +82,31 @@ class Grouping(Part):
                 yield Fault(("levels",), "level 0 is the values, which have cells by themselves; leave it out")
 
 
+def _merge(value: object) -> tuple[str, ...]:
+    if value == BY_VALUE:
+        return ()
+    if not isinstance(value, list | tuple):
+        fail(f"expected {BY_VALUE}, or a list of all categories in their order, got {kind(value)}")
+    if len(value) < 2:
+        fail("expected two categories at least")
+    if not all(isinstance(item, str | int) and not isinstance(item, bool) for item in value):
+        fail("expected categories as texts or whole numbers; write others in quotes")
+    found = tuple(str(item) for item in value)
+    if len(set(found)) < len(found):
+        fail("expected each category once")
+    return found
+
+
+BY_VALUE = "by_value"
+_MERGE = {
+    "anyOf": [
+        {"const": BY_VALUE},
+        {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 2, "uniqueItems": True},
+        {"type": "null"},
+    ]
+}
+
+
 @Check
 def _groupings(value: object) -> dict[str, Grouping]:
     if not isinstance(value, Mapping):
@@ -102,6 +127,8 @@ class Dimension(Part):
         hierarchy: how its values are grouped, as for a quasi-identifier.
         levels: the levels of the hierarchy that have cells, the finest first; each but the first is a subtotal of the
             one before.
+        merge: where categories collapse, the order in which neighbours are merged: none listed for that of the values;
+            None where categories are not merged.
         total: whether the table has the total over all of its categories.
     """
 
@@ -116,6 +143,9 @@ class Dimension(Part):
     hierarchies: Annotated[dict[str, Grouping], _groupings] = Field(
         default={}, description="Several hierarchies of the same values, by name, each with its subtotals."
     )
+    merge: Annotated[tuple[str, ...] | None, Check(_merge, _MERGE)] = Field(
+        default=None, description="Merge neighbouring categories: by_value, or a list of all categories in order."
+    )
     total: Flag = Field(default=True, description="Whether to include a total.")
 
     @classmethod
@@ -129,10 +159,17 @@ class Dimension(Part):
         if value is None:
             return
         yield from _hierarchy_faults(value)
+        if value.merge is not None:
+            for name in ("hierarchy", "levels"):
+                if name in given:
+                    why = "neighbours are merged where there is no hierarchy; leave one of the two out"
+                    yield Fault((name,), why, True)
         if value.hierarchies:
             for name in ("hierarchy", "levels"):
                 if name in given:
                     yield Fault((name,), "each of the hierarchies has its own; write it there", True)
+            if value.merge is not None:
+                yield Fault(("merge",), "categories with hierarchies are not merged; leave one of the two out", True)
             if len(value.hierarchies) < 2:
                 yield Fault(("hierarchies",), "expected two at least; write a single one as 'hierarchy'")
 
@@ -154,7 +191,8 @@ class Dimension(Part):
 
     def redacted(self) -> dict[str, Any]:
         """:meth:`to_dict` for a manifest."""
-        return self._written({"": self.hierarchy.redacted(), **{k: v.hierarchy.redacted() for k, v in self._others}})
+        found = self._written({"": self.hierarchy.redacted(), **{k: v.hierarchy.redacted() for k, v in self._others}})
+        return {**found, "merge": f"{len(self.merge)} categories"} if self.merge else found
 
     @property
     def _others(self) -> list[tuple[str, Grouping]]:
@@ -165,6 +203,8 @@ class Dimension(Part):
         if self.hierarchies:
             several = {name: {"hierarchy": written[name], "levels": list(item.levels)} for name, item in self._others}
             return {"hierarchies": several, "total": self.total}
+        if self.merge is not None:
+            return {"merge": list(self.merge) or BY_VALUE, "total": self.total}
         return {"hierarchy": written[""], "levels": list(self.levels), "total": self.total}
 
 

@@ -174,6 +174,8 @@ class TableSpec(SpecDocument):
         for name, item in value.dimensions.items():
             if item.hierarchies:
                 yield from _several_faults(value, name)
+            if item.merge is not None:
+                yield from _merge_faults(value, name)
         if value.tables is not None:
             totals = {name: item.total for name, item in value.dimensions.items()}
             for why in faults_of(value.tables, totals):
@@ -213,6 +215,11 @@ class TableSpec(SpecDocument):
     def measured(self) -> str:
         """What a cell says: the measure's name, an estimate, or what is counted."""
         return self.measure or (self.counts if self.weight is None else "estimate")
+
+    @property
+    def merges(self) -> bool:
+        """Whether neighbouring categories of some dimension are merged; the others keep their levels then."""
+        return any(item.merge is not None for item in self.dimensions.values())
 
     @property
     def scale(self) -> int:
@@ -325,6 +332,19 @@ def _several_faults(value: TableSpec, name: str) -> Iterator[Fault]:
         yield Fault(at, "linked tables take one hierarchy for each dimension; tabulate all dimensions together", True)
     if value.rules.margin_difference is not None:
         yield Fault(at, "margin_difference is satisfied by collapsing only, which takes one hierarchy", True)
+
+
+def _merge_faults(value: TableSpec, name: str) -> Iterator[Fault]:
+    """What merged neighbours do not go with."""
+    at = ("dimensions", name, "merge")
+    if not value.protection.collapses:
+        yield Fault(at, "categories are merged by collapsing; use protection: collapsing, or leave it out", True)
+    if value.tables is not None:
+        yield Fault(at, "linked tables collapse by hierarchies; write one, or leave 'tables' out", True)
+    if value.rules.margin_difference is not None:
+        yield Fault(at, "margin_difference is judged along hierarchies only; write one, or leave the rule out", True)
+    if value.ledger is not None:
+        yield Fault(at, "merged categories depend on the rows, so no ledger can compare them; write a hierarchy", True)
 
 
 def _ledger_faults(value: TableSpec, ledger: LedgerOptions) -> Iterator[Fault]:

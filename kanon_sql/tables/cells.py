@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -30,6 +31,7 @@ from kanon_sql.hierarchies import (
 from kanon_sql.spec import Dimension, Rules, TableSpec
 from kanon_sql.sql import Relation, Sql, exact_text, source_relation
 from kanon_sql.tables.collapse import chosen
+from kanon_sql.tables.merge import merged
 from kanon_sql.tables.shape import Margin, Shape, Step
 from kanon_sql.tables.structure import Cell, CellTable, Groups, Key, Path, group_path
 
@@ -56,6 +58,7 @@ class Tabulated:
         rows: rows of the source.
         blank_rows: those without an amount.
         failure: why no protection can help, in words; None if one may.
+        notes: what was merged.
     """
 
     spec: TableSpec
@@ -64,6 +67,7 @@ class Tabulated:
     rows: int
     blank_rows: int
     failure: str | None
+    notes: Sequence[str]
 
 
 def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
@@ -92,11 +96,19 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
         _names(index, levels, item)
         for index, (levels, item) in enumerate(zip(shape.offered, shape.dimensions, strict=True))
     ]
-    cells = _added_up(workspace, spec, shape, names, _finest(workspace, spec, lookups, shape, raw))
-    step, failure = chosen(workspace, shape, cells, [_kept(shape, names, margin) for margin in shape.margins])
+    finest = _finest(workspace, spec, lookups, shape, raw)
+    kept = [_kept(shape, names, margin) for margin in shape.margins]
+    notes: list[str] = []
+    if spec.merges:
+        add_up = partial(_added_up, workspace, spec, names)
+        finest, step, failure, notes = merged(workspace, shape, names, finest, opened.columns, kept, add_up)
+    if not spec.merges or step is not None:
+        cells = _added_up(workspace, spec, names, kept, finest)
+    if not spec.merges:
+        step, failure = chosen(workspace, shape, cells, kept)
     if step is None:
         empty = CellTable.of([], sums=spec.added is not None)
-        return Tabulated(spec, empty, None, rows, blank, failure)
+        return Tabulated(spec, empty, None, rows, blank, failure, notes)
     shown = spec.with_levels(shape.levels(step))
     fetched = _fetched(workspace, spec, cells, [name for own in names for name in own], shape, step)
     places = [
@@ -110,7 +122,7 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
         table = _numbered(table)
     counts = _counts(parsed, groups) if spec.mean else None
     _refuse_unsound(spec, table, counts)
-    return Tabulated(shown, table, counts, rows, blank, None)
+    return Tabulated(shown, table, counts, rows, blank, None, notes)
 
 
 def _kept(shape: Shape, names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
@@ -316,17 +328,22 @@ def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column
 
 
 def _added_up(
-    workspace: Workspace, spec: TableSpec, shape: Shape, names: Sequence[Sequence[str]], finest: Relation
+    workspace: Workspace,
+    spec: TableSpec,
+    names: Sequence[Sequence[str]],
+    branches: Sequence[Sequence[str]],
+    finest: Relation,
+    name: str = "cells",
 ) -> Relation:
     """The table of all cells at all margins, and what the rules say of each."""
     workspace.report("adding up the cells and their margins", None)
-    cells, rules = workspace.table("cells"), spec.rules
+    cells, rules = workspace.table(name), spec.rules
     workspace.execute(
         "tables/cells",
         target=cells,
         finest=finest,
         names=[name for own in names for name in own],
-        branches=[_kept(shape, names, margin) for margin in shape.margins],
+        branches=branches,
         unit=spec.unit is not None,
         holding=spec.rules.by is not None,
         persons=spec.counts == "persons",

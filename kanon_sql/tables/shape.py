@@ -44,7 +44,7 @@ class Shape:
     @cached_property
     def offered(self) -> Sequence[Sequence[int]]:
         """Per dimension, the levels that some table has: those above the finest too where categories may collapse."""
-        if not self.spec.protection.collapses:
+        if not self.spec.protection.collapses or self.spec.merges:
             return [item.levels for item in self.dimensions]
         return [range(item.levels[0], top) for item, top in zip(self.dimensions, self.heights, strict=True)]
 

@@ -64,6 +64,13 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         },
         "rules": {"threshold": 7},
     },
+    "merged neighbours": {
+        "unit": "person",
+        "measure": "charge",
+        "dimensions": {"illness": {"merge": ["flu", "Flu", "asthma", "ulcer"]}, "sex": {"merge": "by_value"}},
+        "rules": {"threshold": 9, "p_percent": 15},
+        "protection": "collapsing",
+    },
     "sums of rows": {
         "measure": "charge",
         "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},
@@ -138,7 +145,9 @@ class Tabulations(Fixtures):
         assert {**ours, "cost": None} == {**theirs, "cost": None}
         most = 2 + 3 * (spec.steps is not None)  # SQLite looks at the forms of values first, through the sample too
         assert ours["cost"]["source_scans"] <= most or engine.scratch.mode == "inline"
-        if spec.protection.collapses:
+        if spec.merges:
+            assert any("merged with their neighbours" in note for note in ours["notes"])
+        elif spec.protection.collapses:
             assert ours["levels"] != [list(item.levels) for item in spec.dimensions.values()]
         else:
             assert ours["cells"]["sensitive"] > 0

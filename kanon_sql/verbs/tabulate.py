@@ -246,6 +246,7 @@ def tabulate(
                     shielded = audited_jointly(workspace, spec, found.spec, shielded, entries)
             notes = [
                 *engine.read_notes,
+                *found.notes,
                 *_notes(spec, shielded, found.blank_rows, len(found.table.cells)),
             ]
             result = replace(_result(found.spec, shielded, found.rows, notes, publishes), sample=sample)
