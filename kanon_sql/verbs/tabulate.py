@@ -302,6 +302,8 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
 
 def _names(item: Dimension) -> tuple[str, ...]:
     """What the levels of a dimension are called that have cells."""
+    if item.merge is not None:
+        return ("neighbours merged",) * len(item.levels)
     names = level_names(item.hierarchy, 1 + max(item.levels, default=0))
     return tuple(names[level] for level in item.levels)
 

@@ -93,11 +93,12 @@ def check(database: Database, seed: int, *, two: bool) -> int:
 
 
 def test_the_totals_of_two_hierarchies_do_not_give_a_cell_away(shared_database: Database) -> None:
-    assert sum(check(shared_database, seed, two=False) for seed in range(6))
+    assert sum(check(shared_database, seed, two=False) for seed in range(2))
 
 
 @pytest.mark.slow
-def test_nor_do_they_beside_another_dimension(shared_database: Database) -> None:
+def test_nor_do_they_with_another_dimension(shared_database: Database) -> None:
+    assert sum(check(shared_database, seed, two=False) for seed in range(2, 6))
     assert sum(check(shared_database, seed, two=True) for seed in range(4))
 
 

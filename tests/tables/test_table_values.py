@@ -47,11 +47,12 @@ def rounded(value: Fraction, digits: int) -> float:
 
 @pytest.mark.parametrize("kind", ["DECIMAL(12,2)", "DOUBLE"])
 @pytest.mark.parametrize("count", ["rows", None])
+@pytest.mark.sampled(2)
 def test_sums_counts_and_means_of_decimals(shared_database: Database, kind: str, count: str | None) -> None:
     """Against fractions in plain Python; a mean is there exactly where its sum and its count are."""
     draw = random.Random(kind)
     seen = Counter[bool]()
-    for _ in range(3):
+    for _ in range(2):
         rows = rows_of(draw)
         if count is None:  # persons: each in one finest cell
             rows = [(*row[:2], number, row[3]) for number, row in enumerate(rows)]
@@ -186,7 +187,14 @@ def test_decimal_weights_are_estimates(database: Database) -> None:
         tabulate(database, **given)
 
 
+def test_digits_have_to_be_stated(database: Database) -> None:
+    database.table("firms", COLUMNS, [("a", 1, 1, Decimal("1.50"))])
+    with pytest.raises(SpecError, match=r"only whole numbers add up alike .* such as decimals: 2"):
+        tabulate(database, measure="turnover")
+
+
 @pytest.mark.parametrize("amount", ["0.125", "1e13", "nan", "inf"])
+@pytest.mark.sampled(2)
 def test_more_digits_than_stated_are_refused(database: Database, amount: str) -> None:
     database.table("firms", {**COLUMNS, "turnover": "DOUBLE"}, [("a", 1, 1, 1.5), ("a", 1, 2, float(amount))])
     with pytest.raises(

@@ -308,7 +308,7 @@ def _primary_only(table: CellTable, width: int) -> Any:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"measure": "star"}, "only whole numbers add up"),
+        ({"measure": "star"}, "only numbers add up"),
         ({"measure": "nothing"}, "no column 'nothing', which the spec names"),
         ({"dimensions": {"regio": None}}, "did you mean 'region'"),
         ({"unit": "size"}, "1 row has NULL as 'size'"),
