@@ -156,9 +156,13 @@ def people_per_class(rows: Rows, classes: Classes, population: Rows, names: Sequ
 
 
 def trees_of(tables: Tables) -> dict[str, list[Ints]]:
-    """Per sensitive attribute with a hierarchy: the groups of NULL and of all values per level; NULL is apart."""
+    """Per sensitive attribute with a hierarchy: the groups of NULL and of all values per level; NULL is apart.
+
+    Levels above the first at which all values have one label do not count to the height.
+    """
     own = tables.hierarchies["s0"]
-    levels = [np.concatenate([[0], groups + 1]) for groups in own.groups[:-1]]
+    last = max((level for level, groups in enumerate(own.groups) if len(set(groups)) > 1), default=0)
+    levels = [np.concatenate([[0], groups + 1]) for groups in own.groups[: last + 1]]
     return {"s0": [*levels, np.zeros(len(own.groups[0]) + 1, dtype=np.int64)]}
 
 
