@@ -171,11 +171,12 @@ def refuse_shared_persons(models: Sequence[PrivacyModel], counting: Counting) ->
     if counting != "unit":
         return
     known = any(model.others for model in models)
-    why = "use it with check, or a source with one vector per person"
+    some, instead = "some persons", "it with check, or a source with one vector per person"
+    if known:
+        some, instead = "some persons may", "others_as_quasi_identifiers with check alone"
     for model in models:
         if model.quasi_identifiers is not None and not model.others:
             raise UnsupportedError(
-                f"{model.label}: some persons {'may ' if known else ''}have rows in several classes of all "
-                "quasi-identifiers, and would count several times in a class of fewer; "
-                + (f"leave others_as_quasi_identifiers out, or {why}" if known else why)
+                f"{model.label}: {some} have rows in several classes of all quasi-identifiers, and would count several "
+                f"times in a class of fewer; use {instead}"
             )

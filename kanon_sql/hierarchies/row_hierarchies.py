@@ -73,8 +73,18 @@ def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> di
     """The rows of files and trees, loaded: by the number of their site.
 
     Raises:
-        HierarchyError: a file holds no hierarchy.
+        HierarchyError: a file holds no hierarchy, or values have several parents, and none is chosen here.
     """
+    problems = [
+        Problem(
+            f"{site.where}.parents: of several parents one is chosen by rows and requirements, which only plan, "
+            "anonymize and compare do; for anything else give each value one row"
+        )
+        for site in sites
+        if site.hierarchy.parents == "several" and not site.chooses
+    ]
+    if problems:
+        raise HierarchyError(problems)
     loaded = {}
     with workspace.together():
         for site in sites:

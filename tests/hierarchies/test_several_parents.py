@@ -10,7 +10,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
 from kanon_sql.evaluate import NothingToSearch
 from kanon_sql.evaluate.search import searched
 from tests.conftest import Database
@@ -150,6 +150,8 @@ def test_verbs_that_read_no_rows_are_refused(database: Database) -> None:
     fill(database.table, random_rows(random.Random(5)))
     with pytest.raises((SpecError, UnsupportedError), match="a script cannot choose among several parents"):
         kanon_sql.render(spec_of(2), "postgres")
+    with pytest.raises(HierarchyError, match=r"zip\.parents: .* only plan, anonymize and compare do"):
+        kanon_sql.hierarchy(database.engine, spec_of(2))
     assert kanon_sql.anonymize(database.engine, spec_of(2)).passed
     with pytest.raises(UnsupportedError, match="the parents of zip were chosen by the released rows"):
         kanon_sql.audit(database.engine, spec_of(2), "people_release", attacks=["consistency"])
