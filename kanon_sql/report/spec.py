@@ -85,12 +85,15 @@ def _of_table(spec: TableSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, 
     if spec.unit is not None:
         yield "persons", spec.unit
     counted = spec.count or ("rows" if spec.unit is None else "persons")
-    yield "cells", f"numbers of {counted}" if spec.measure is None else f"sums of {spec.measure}"
+    says = f"numbers of {counted}" if spec.measure is None else f"sums of {spec.measure}"
+    yield "cells", ", ".join([says, *spec.further])
     if spec.weight is not None:
         yield "weights", spec.weight
     yield from _by_name("dimensions", given["dimensions"], "each value")
     yield "sensitive cells", _written(given["rules"])
     yield "protection", _written(given["protection"])
+    if spec.ledger is not None:
+        yield "ledger", format_table_name(spec.ledger.table)
 
 
 def _of_perturbed(spec: PerturbSpec, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

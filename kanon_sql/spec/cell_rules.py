@@ -201,7 +201,8 @@ class Protection(Part):
 
     Attributes:
         method: ``suppression`` leaves sensitive cells out and as many others as it takes; the roundings change cells
-            to multiples of a base; ``collapsing`` combines categories by their hierarchies until no cell is sensitive.
+            to multiples of a base; ``collapsing`` combines categories by their hierarchies, or with their
+            neighbours, until no cell is sensitive.
         width: for suppression of counts: how far apart the least and the largest possible value of a sensitive cell
             must be; one less than the threshold by default, so that no reader can tell that it is below.
         percent: for suppression of sums: how far from the value, in percent of it, both bounds must be where only the

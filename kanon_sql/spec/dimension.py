@@ -101,7 +101,12 @@ BY_VALUE = "by_value"
 _MERGE = {
     "anyOf": [
         {"const": BY_VALUE},
-        {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 2, "uniqueItems": True},
+        {
+            "type": "array",
+            "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "minItems": 2,
+            "uniqueItems": True,
+        },
         {"type": "null"},
     ]
 }

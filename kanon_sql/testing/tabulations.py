@@ -152,3 +152,24 @@ class Tabulations(Fixtures):
         else:
             assert ours["cells"]["sensitive"] > 0
         assert multiset(with_visits.rows("visits_release")) == their_rows
+
+    def test_tables_of_a_ledger_as_by_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        """The second table of a ledger has the same cells suppressed because of the first one."""
+        ledger = "visits_table_ledger"
+        given = {"version": 1, "kind": "table", "source": "visits", "rules": {"threshold": 5}, "ledger": ledger}
+        first = {**given, "release": "visits_release", "dimensions": {"age": {**BANDS, "total": True}}}
+        bands = {"hierarchy": {"intervals": [15], "bottom": 0, "top": 60}, "levels": [1]}
+        second = {**given, "release": "visits_second", "dimensions": {"age": bands, "sex": None}}
+        found = []
+        for opened, subject in ((reference.engine, reference), (engine, with_visits)):
+            for name in ("visits_release", ledger):
+                subject.drop(name)
+            assert kanon_sql.tabulate(opened, kanon_sql.TableSpec.from_dict(first)).passed
+            answer = kanon_sql.tabulate(opened, kanon_sql.TableSpec.from_dict(second), preview=True).to_dict()
+            entries = kanon_sql.ledger(opened, ledger).entries
+            assert [entry.release for entry in entries] == [("visits_release",)]
+            for name in ("visits_release", ledger):
+                subject.drop(name)
+            found.append({**answer, "cost": None})
+        assert found[0] == found[1]
+        assert any("compared with visits_release" in note for note in found[0]["notes"])
