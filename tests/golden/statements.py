@@ -487,6 +487,8 @@ def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:
         suppression={"max_rows": 0},
     )  # fmt: skip
     kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
+    recursive = [{"l_diversity": {"attribute": "dx", "l": 2, "variant": "recursive", "c": 3}}]
+    kanon_sql.audit(engine, spec_of(source="clinic.other", privacy=recursive), attacks=["background"])
 
 
 def run_checks_of_references(engine: Published) -> None:

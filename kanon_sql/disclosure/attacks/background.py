@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Scene
@@ -26,6 +27,9 @@ class Background(AttributeAttack):
 
     The risk is the attacker's belief in the most frequent value once the next frequent ones are
     ruled out: r1 / (r1 + r_(n+2) + ... + r_m), the statements that hurt most.
+
+    With recursive (c,l)-diversity, a note says with which l the classes are left: each statement costs
+    one level at most (section 4.1). It counts rows, so that a spec with a unit gets no such note.
     """
 
     name: ClassVar[str] = "background"
@@ -42,17 +46,45 @@ class Background(AttributeAttack):
         """Look at the classes of the release."""
         attribute, negations = scene.attribute, scene.given.negations
         others = "others are" if negations > 1 else "other is"
+        values = class_values(scene, attribute)
         return [
             Cases(
                 name=self.name,
                 about=attribute,
-                query=ruled_out(scene, class_values(scene, attribute), negations, scene.l_of(attribute)),
+                query=ruled_out(scene, values, negations, scene.l_of(attribute)),
                 keys=class_keys(scene),
                 whole=scene.release.relation,
                 measure=f"largest share of a value once {negations} {others} ruled out",
-                notes=[f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class"],
+                notes=[
+                    f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class",
+                    *_levels(scene, values, negations),
+                ],
             )
         ]
+
+
+def _levels(scene: Scene, values: Sql, negations: int) -> Iterator[str]:
+    """With which l each class is recursive (c,l)-diverse, before and after values are ruled out."""
+    if scene.spec.unit is not None:
+        return
+    factors = {model.recursive_c for model in scene.models if model.attribute == scene.attribute}
+    for c in sorted(c for c in factors if c is not None):
+        before, after = (
+            scene.workspace.row(
+                "disclosure/attacks/recursive_level",
+                values=values, keys=[identifier(key) for key in class_keys(scene)], negations=count, c=c,
+            )[0]
+            for count in (0, negations)
+        )  # fmt: skip
+        if before is not None and after is not None:
+            yield (
+                f"with c = {c:g}, every class is recursive {_diverse(int(before))}; with any {negations} "
+                f"value{'s' if negations > 1 else ''} ruled out, {_diverse(int(after))}"
+            )
+
+
+def _diverse(level: int) -> str:
+    return f"(c, {level})-diverse" if level else "(c, l)-diverse for no l"
 
 
 def ruled_out(scene: Scene, values: Sql, negations: int, diversity: int) -> Sql:

@@ -232,6 +232,11 @@ class PrivacyModel(ABC):
         return None
 
     @property
+    def recursive_c(self) -> float | None:
+        """The c of recursive (c,l)-diversity; None for any other model."""
+        return None
+
+    @property
     def lists(self) -> Mapping[str, tuple[str, ...]]:
         """A fact's name -> the values, as text, of which it is 1; it is 0 of all others."""
         return {}

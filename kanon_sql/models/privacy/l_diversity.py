@@ -338,6 +338,11 @@ class RecursiveCLDiversity(_LDiversity):
         return cls(requirement.attribute, requirement.c, int(requirement.l))
 
     @property
+    def recursive_c(self) -> float | None:
+        """``c``."""
+        return self.c
+
+    @property
     def notation(self) -> str:
         """Such as ``recursive (2, 3)-diversity of diagnosis``."""
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.sensitive}"
