@@ -12,7 +12,7 @@ from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, sect
 from kanon_sql.report.words import metric, number, percent, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.disclosure.risk import Risk
+    from kanon_sql.disclosure.risk import HouseholdRisk, Risk, Suda, WeightedRisk
     from kanon_sql.verbs.risk import Distinguished, RiskResult
 
 __all__ = ["risk_text"]
@@ -30,6 +30,10 @@ def risk_text(result: RiskResult) -> RenderableType:
         parts += section("Journalist, without a population table", facts(_k_map(result)))
     parts += section("Distinction and separation of the columns", _combinations(result))
     parts += section("Smallest combinations in which every record is unique", _minimal(result))
+    if result.suda is not None:
+        parts += section("Special uniques (SUDA)", _special(result.suda, result.histogram.records))
+    if result.weighted is not None:
+        parts += section("Individual risk, by sampling weights", facts(_by_weights(result.weighted, result)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -114,6 +118,39 @@ def _combinations(result: RiskResult) -> RenderableType:
             Text(percent(item.uniques, item.records)),
         )
     return table
+
+
+def _by_weights(found: WeightedRisk, result: RiskResult) -> Iterable[tuple[str, str]]:
+    records = result.histogram.records
+    yield "weights", f"{found.weight}, {number(round(found.population))} in all"
+    parts: list[tuple[str, WeightedRisk | HouseholdRisk]] = [("", found)]
+    if found.household is not None:
+        yield "households", f"{number(found.household.households)}, by {found.household.key}"
+        parts.append(("households: ", found.household))
+    for name, item in parts:
+        yield f"{name}highest", "none" if item.highest is None else metric(item.highest)
+        yield f"{name}average", "none" if item.average is None else metric(item.average)
+        yield f"{name}expected", f"{metric(item.expected)} re-identifications"
+        yield f"{name}above {result.threshold:g}", f"{number(item.at_risk)} ({percent(item.at_risk, records)})"
+
+
+def _special(found: Suda, records: int) -> RenderableType:
+    """How many there are by the size of their smallest set of columns, and which columns make them so."""
+    lines = [("records", f"{number(found.records)} ({percent(found.records, records)})")]
+    lines += [
+        (f"by {item['columns']} columns" if item["columns"] > 1 else "by 1 column", f"{number(item['records'])}")
+        for item in found.sizes
+    ]
+    if found.highest_score is not None:
+        lines.append(("highest score", number(found.highest_score)))
+    lines += [
+        (f"contribution of {shown(item['column'])}", metric(item["share"]))
+        for item in found.contributions
+        if item["share"] is not None
+    ]
+    if found.dis is not None and found.highest_dis_suda is not None:
+        lines += [("DIS", metric(found.dis)), ("highest DIS-SUDA", metric(found.highest_dis_suda))]
+    return facts(lines)
 
 
 def _named(result: RiskResult, item: Distinguished) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from kanon_sql.disclosure.risk import (
     ESTIMATORS,
+    MOST_SETS,
     Combination,
     Estimate,
     Histogram,
@@ -17,6 +18,8 @@ from kanon_sql.disclosure.risk import (
     Matches,
     Risk,
     RiskFrames,
+    Suda,
+    WeightedRisk,
     combination_count,
     combination_measures,
     combinations,
@@ -27,6 +30,8 @@ from kanon_sql.disclosure.risk import (
     marketer,
     population_matches,
     prosecutor,
+    suda,
+    weighted_risk,
 )
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
@@ -133,6 +138,8 @@ class RiskResult(Displayed, Document):
         columns: what others may know.
         combinations: how well the columns distinguish records, alone and together; the last one is all of them.
         largest_combination: combinations of more columns were not looked for.
+        suda: special uniques, and what each column contributes to their scores; None where they were not asked for.
+        weighted: the individual risk by sampling weights; None without a column of weights.
         minimal_unique: combinations that give every record a vector of its own, and have no part that does.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -161,6 +168,8 @@ class RiskResult(Displayed, Document):
     minimal_unique: Sequence[Names]
     cost: Cost
     notes: Sequence[str] = ()
+    suda: Suda | None = None
+    weighted: WeightedRisk | None = None
     unit: str | None = field(default=None, metadata=HIDDEN)
     histogram: Histogram = field(metadata=HIDDEN, kw_only=True)
     sql: Sequence[str] = field(default=(), repr=False, metadata=HIDDEN)
@@ -177,6 +186,9 @@ def risk(
     sampling_fraction: float | None = None,
     columns: Sequence[str] = (),
     largest_combination: int = 3,
+    special_uniques: int | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     count_rows: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
@@ -196,6 +208,10 @@ def risk(
             many of the population's records are unique there, and how many persons a class stands for there.
         columns: what others may know; the quasi-identifiers by default.
         largest_combination: the most columns in a combination that is looked at, 1 or more.
+        special_uniques: look for minimal sample uniques of up to this many columns (SUDA), and score them; for rows.
+        weight: a column of sampling weights: estimate the risk of each row by how many persons of the population its
+            class stands for (Benedetti, Franconi 1998), and the re-identifications to expect; for rows.
+        household: with ``weight``, a column that identifies households: also the risk that some member is found.
         count_rows: count rows although the spec names a unit.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
@@ -223,6 +239,9 @@ def risk(
     if population is not None:
         refuse_counts(spec, "a population")
     unit = None if count_rows else spec.unit
+    if special_uniques is not None:
+        _check_special_uniques(special_uniques, len(names), unit)
+    _check_weight(weight, household, names, unit)
     with running(engine, timeout, report) as run, _measured(engine, spec, table) as (asked, absent):
         refuse_perturbed(engine, spec.source.table if asked is None else asked.parts)
         spec = spec if asked is None else as_published(engine, spec, asked.parts)
@@ -246,6 +265,18 @@ def risk(
                     notes.append(f"{population} has no column {unit!r}: each of its rows is counted as a person")
             workspace.report("measuring how well the columns distinguish records", None)
             measured, minimal = _combinations(workspace, frames, largest_combination)
+            special = None
+            if special_uniques is not None:
+                workspace.report("looking for special uniques", None)
+                special = suda(workspace, frames, names, special_uniques, histogram, sampling_fraction)
+            individual = None
+            if weight is not None:
+                workspace.report("estimating the individual risk by sampling weights", None)
+                individual = _weighted(workspace, opened, frames, weight, household, threshold)
+                notes.append(
+                    "the individual risk is an estimate: it assumes that the weights of a class add up to about as "
+                    "many persons as the population has of it"
+                )
         journalist_risk = None if matches is None else journalist(matches)
         prosecutor_risk = prosecutor(histogram, threshold)
         return RiskResult(
@@ -285,6 +316,8 @@ def risk(
             minimal_unique=[[names[position] for position in item] for item in minimal],
             cost=run.cost,
             notes=[*engine.read_notes, *notes],
+            suda=special,
+            weighted=individual,
             unit=unit,
             histogram=histogram,
             sql=run.sql,
@@ -303,6 +336,49 @@ def _message(
         f"{table}: an attacker who knows {knows} finds the person with a probability of up to {found.highest:.4g}; "
         f"{found.at_risk:,} of {histogram.records:,} {what} have a risk above {threshold:g}"
     )
+
+
+def _check_weight(weight: str | None, household: str | None, names: Sequence[str], unit: str | None) -> None:
+    """Refuse weights of persons with several rows, households without weights, and weights that make classes."""
+    if household is not None and weight is None:
+        raise SpecError("household: the risk of a household is made of individual risks; also give a column of weights")
+    if weight is not None and unit is not None:
+        raise SpecError("weight: weights are of rows; count rows with --rows, although there is a unit")
+    for what, name in (("weight", weight), ("household", household)):
+        if name in names:
+            raise SpecError(f"{what}: {name!r} is among the columns that an attacker knows; leave it out of these")
+
+
+def _weighted(
+    workspace: Workspace,
+    opened: OpenTable,
+    frames: RiskFrames,
+    weight: str,
+    household: str | None,
+    threshold: float,
+) -> WeightedRisk:
+    asked = [name for name in (weight, household) if name is not None]
+    if problems := unknown_columns(opened.shown, opened.columns, asked, "which --weight or --household names"):
+        raise SpecError(problems)
+    if opened.columns[weight].kind not in _NUMBERS:
+        raise SpecError(f"weight: expected a column of numbers, and {weight!r} is {opened.columns[weight].type}")
+    if household is not None:
+        opened.refuse_inexact(workspace, [household])
+    key = None if household is None else opened.columns[household]
+    return weighted_risk(workspace, frames, opened.columns[weight], key, threshold)
+
+
+def _check_special_uniques(largest: int, columns: int, unit: str | None) -> None:
+    """Refuse special uniques of persons, who have several rows, and of too many sets of columns."""
+    if largest < 1:
+        raise SpecError(f"special_uniques: expected a number of columns of at least 1, got {largest}")
+    if unit is not None:
+        raise SpecError("special_uniques: SUDA is defined for rows; count rows with --rows, although there is a unit")
+    if (sets := combination_count(columns, largest)) > MOST_SETS:
+        raise SpecError(
+            f"special_uniques: {columns} columns have {sets:,} sets of up to {largest}; at most {MOST_SETS} are looked "
+            "at: name fewer columns, or a smaller number"
+        )
 
 
 def _check_options(threshold: float, fraction: float | None, columns: Sequence[str], largest: int) -> None:

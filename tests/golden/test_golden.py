@@ -208,6 +208,8 @@ RUN_BY_CONFORMANCE = (
     "verbs/classify/",
     "frequency/personal_k",
     "evaluate/table_wide",
+    "disclosure/risk/suda",  # tests/disclosure/risk/test_suda.py, on every engine
+    "disclosure/risk/weighted",  # tests/disclosure/risk/test_weighted.py, on every engine
     "evaluate/combinations/",  # tests/models/privacy/test_combined_k.py, on every engine
     "models/privacy/combined_k_anonymity",  # the same
     "verbs/distributions/",

@@ -19,6 +19,7 @@ __all__ = ["risk"]
     "kanon-sql risk spec.yml -d clinic.duckdb --table visits",
     "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
     "kanon-sql risk spec.yml -d clinic.duckdb --columns age,zip",
+    "kanon-sql risk spec.yml -d clinic.duckdb --suda 3",
     reports=True,
 )
 def risk(
@@ -52,6 +53,34 @@ def risk(
     combinations: Annotated[
         int, typer.Option("--combinations", metavar="N", min=1, help="Measure combinations of up to N columns.")
     ] = 3,
+    suda: Annotated[
+        int | None,
+        typer.Option(
+            "--suda",
+            metavar="N",
+            min=1,
+            show_default=False,
+            help="Find special uniques: rows that are unique by up to N columns, with SUDA and DIS-SUDA scores.",
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            "--weight",
+            metavar="COLUMN",
+            show_default=False,
+            help="A column of sampling weights: estimate the individual risk, and the re-identifications to expect.",
+        ),
+    ] = None,
+    household: Annotated[
+        str | None,
+        typer.Option(
+            "--household",
+            metavar="COLUMN",
+            show_default=False,
+            help="A column that identifies households: with --weight, the risk that some member is found.",
+        ),
+    ] = None,
     rows: Annotated[
         bool, typer.Option("--rows", help="Count rows instead of persons, although the spec names a unit.")
     ] = False,
@@ -76,6 +105,9 @@ def risk(
         sampling_fraction=sampling_fraction,
         columns=columns or (),
         largest_combination=combinations,
+        special_uniques=suda,
+        weight=weight,
+        household=household,
         count_rows=rows,
         timeout=run.timeout,
         report=run.report,

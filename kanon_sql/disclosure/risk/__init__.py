@@ -31,6 +31,8 @@ from kanon_sql.disclosure.risk.measure import (
 )
 from kanon_sql.disclosure.risk.pitman import pitman
 from kanon_sql.disclosure.risk.snb import snb
+from kanon_sql.disclosure.risk.suda import MOST_SETS, Suda, suda
+from kanon_sql.disclosure.risk.weighted import HouseholdRisk, WeightedRisk, weighted_risk
 from kanon_sql.disclosure.risk.zayatz import zayatz
 from kanon_sql.lazy import imported_from
 
@@ -40,11 +42,13 @@ if TYPE_CHECKING:
 __all__ = [
     "ESTIMATORS",
     "LARGE",
+    "MOST_SETS",
     "Agreement",
     "Combination",
     "Estimate",
     "GroupsOf",
     "Histogram",
+    "HouseholdRisk",
     "JournalistRisk",
     "KMapEstimate",
     "Matches",
@@ -52,6 +56,8 @@ __all__ = [
     "Records",
     "Risk",
     "RiskFrames",
+    "Suda",
+    "WeightedRisk",
     "agreement_of",
     "combination_count",
     "combination_measures",
@@ -66,6 +72,8 @@ __all__ = [
     "population_matches",
     "prosecutor",
     "snb",
+    "suda",
+    "weighted_risk",
     "with_estimates",
     "zayatz",
 ]
