@@ -7,18 +7,20 @@ published and are far enough apart there. A small number is one below the thresh
 
 - a cell of any of the tables,
 - what a cell of one table and a cell of another have in common, and what the one has without the other: what is left
-  where one of two published cells is subtracted from the other.
+  where one of two published cells is subtracted from the other,
+- what is left of a cell without all cells of a margin of another table that are inside of it, and what all cells that
+  it touches there have without it.
 
 Where a proof is missing, more cells of the new table are suppressed; those of earlier ones are known already.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import permutations, product
 from math import prod
 from typing import Any
 
@@ -344,7 +346,7 @@ def audited_jointly(
         for key, value in values[number].items():
             if value < _threshold(one):
                 risks[at[number, key]] = one.width
-    for parts, (value, width) in _small(specs, atoms, members, values).items():
+    for parts, (value, width) in _small(specs, atoms, members).items():
         risks[enter(sorted(parts), value)] = width
     if len(risks) > MOST_RISKS:
         raise SpecError(
@@ -404,29 +406,45 @@ def _small(
     specs: Sequence[TableSpec],
     atoms: Mapping[Atom, int],
     members: Sequence[Mapping[Key, Sequence[int]]],
-    values: Sequence[Mapping[Key, int]],
 ) -> dict[frozenset[int], tuple[int, int]]:
-    """Small numbers that are no cell: what cells of two tables have in common, and what one has without the other."""
-    cells = {frozenset(parts) for one in members for parts in one.values()}
+    """Small numbers that are no cell, and are left where cells of two tables are subtracted from each other."""
+    counts = list(atoms.values())
+    keys = [[_keys(spec, atom[number]) for atom in atoms] for number, spec in enumerate(specs)]
+    sets = [{key: frozenset(parts) for key, parts in one.items()} for one in members]
+    cells = {parts for one in sets for parts in one.values()}
     found: dict[frozenset[int], tuple[int, int]] = {}
-    for one, other in combinations(range(len(specs)), 2):
+    for one, other in permutations(range(len(specs)), 2):
         least = max(_threshold(specs[one]), _threshold(specs[other]))
         width = max(specs[one].width, specs[other].width)
-        common: Counter[tuple[Key, Key]] = Counter()
-        for atom, count in atoms.items():
-            if count:
-                for pair in product(_keys(specs[one], atom[one]), _keys(specs[other], atom[other])):
-                    common[pair] += count
-        for (first, second), both in common.items():
-            left, right = set(members[one][first]), set(members[other][second])
-            for value, parts in (
-                (both, left & right),
-                (values[one][first] - both, left - right),
-                (values[other][second] - both, right - left),
-            ):
-                if 0 < value < least and (union := frozenset(parts)) not in cells:
-                    found[union] = (value, max(width, found.get(union, (0, 0))[1]))
+        for whole in sets[other].values():
+            for parts in _left(whole, keys[one], sets[one]):
+                value = sum(counts[item] for item in parts)
+                if 0 < value < least and parts not in cells:
+                    found[parts] = (value, max(width, found.get(parts, (0, 0))[1]))
     return found
+
+
+def _left(
+    whole: frozenset[int], keys: Sequence[Sequence[Key]], sets: Mapping[Key, frozenset[int]]
+) -> Iterator[frozenset[int]]:
+    """What is left where a cell and those of another table, margin by margin, are subtracted from each other.
+
+    Args:
+        whole: the atoms of the cell.
+        keys: for each atom its cells in the other table, in the order of the margins.
+        sets: the atoms of each cell there.
+    """
+    touched: dict[int, set[Key]] = defaultdict(set)
+    for item in whole:
+        for margin, key in enumerate(keys[item]):
+            touched[margin].add(key)
+    for found in touched.values():
+        for key in found:
+            yield whole & sets[key]
+            yield whole - sets[key]
+            yield sets[key] - whole
+        yield whole.difference(*(sets[key] for key in found if sets[key] <= whole))
+        yield frozenset().union(*(sets[key] for key in found)) - whole
 
 
 def _hidden(workspace: Workspace, spec: TableSpec, found: ProtectedTable, joint: JointAudit) -> ProtectedTable:
