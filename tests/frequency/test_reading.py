@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kanon_sql
@@ -97,7 +97,7 @@ def outcome(subject: Any, engine: Any, rows: list[dict[str, Any]], spec: kanon_s
     return found
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_table_of_pitfalls(name: str) -> None:
     with subject_of(name) as subject:
@@ -132,6 +132,7 @@ values = st.sampled_from(["?", "", "x", "X", "?x", "999", None])
     st.sampled_from(["full_domain", "local"]),
     st.booleans(),
 )
+@example([(20, "x", "x", *key) for key in (("a|", "b"), ("a", "|b"), ("a~1", "b"), ("a~0", "b"))], "full_domain", True)
 @examples(80)
 def test_random_tables(shared_database: Database, drawn: list[Any], recoding: str, by_person: bool) -> None:
     """Parts of keys are texts of bars and tildes, which the text of a key is made with."""

@@ -145,7 +145,7 @@ def expanded(cells: Any) -> list[tuple[Any, ...]]:
     return [row[:-1] for row in cells for _ in range(row[-1])]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_on_every_engine(name: str) -> None:
     with subject_of(name) as subject:
@@ -293,6 +293,7 @@ def _without(value: Any, *keys: str) -> Any:
     return [_without(item, *keys) for item in value] if isinstance(value, list | tuple) else value
 
 
+@pytest.mark.slow
 def test_other_verbs_that_take_counts(database: Database) -> None:
     types = {"age": "INTEGER", "job": "VARCHAR", "ill": "VARCHAR"}
     database.table("cells", {**types, "n": "INTEGER"}, [list(row) for row in CELLS])
