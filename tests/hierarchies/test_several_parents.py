@@ -83,6 +83,7 @@ def fill(table: Any, rows: list[tuple[Any, ...]]) -> None:
     table("zips", {f"l{level}": "text" for level in range(4)}, ZIPS)
 
 
+@pytest.mark.slow
 def test_every_node_of_random_tables(database: Database) -> None:
     rng = random.Random(1)
     for _ in range(2):

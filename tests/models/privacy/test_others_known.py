@@ -98,6 +98,7 @@ def assert_searched(engine: Engine, rows: list[tuple[Any, ...]], rng: random.Ran
     return best is not None
 
 
+@pytest.mark.slow
 def test_random_tables(database: Database) -> None:
     rng = random.Random(4)
     for _ in range(2):
