@@ -22,6 +22,9 @@ from kanon_sql.verbs.preflight import (
 
 __all__ = ["dbt_obstacles"]
 
+OTHER_KEYS = ("column", "combinations", "quasi_identifiers", "others_as_quasi_identifiers")
+"""Parameters by which other classes are judged than the tests of the dbt package make."""
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARTS = r"""(?:'[\w.-]+'|"[\w.-]+")"""
 _SOURCE = re.compile(rf"(?:ref|source)\(\s*{_PARTS}(?:\s*,\s*{_PARTS})?\s*\)")
@@ -124,5 +127,5 @@ def _untested(requirement: Requirement) -> str | None:
         return f"{name} of the npd_recursive variant"
     if parameters.get("distance", "equal") != "equal":
         return f"{name} of the {parameters['distance']} distance"
-    others = [key for key in ("column", "quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
+    others = [key for key in OTHER_KEYS if parameters.get(key)]
     return f"{name} with {others[0]}" if others else None

@@ -318,6 +318,7 @@ def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None
             "l_diversity with others_as_quasi_identifiers",
         ),
         ({"k_anonymity": {"k": 2, "quasi_identifiers": ["age"]}}, "k_anonymity with quasi_identifiers"),
+        ({"k_anonymity": {"k": 2, "combinations": 1}}, "k_anonymity with combinations"),
     ],
 )
 def test_requirements_that_no_build_would_test_are_refused(
