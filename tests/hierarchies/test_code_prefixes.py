@@ -81,6 +81,7 @@ def test_whole_numbers_are_codes_of_a_width(name: str) -> None:
         assert warned.figures == {"values": 7, "short": 5, "rows": 5, "digits": 5}
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | st.text("E1.9- *ßJ", max_size=7), min_size=30, max_size=60), st.sampled_from([ICD, {}]))
 @examples(8)
 def test_random_codes_against_slices(shared_database: Database, values: list[Any], given_code: dict[str, Any]) -> None:
@@ -142,8 +143,9 @@ def test_leading_zeros_that_are_lost_are_said(
     database.table("people", {"id": "INTEGER", "code": "INTEGER"}, list(enumerate(values)))
     found = kanon_sql.plan(database.engine, spec_of(hierarchy, warnings={})).warnings
     assert [item.figures for item in found if item.code == "leading_zeros_lost"] == ([figures] if figures else [])
-    failing = spec_of(hierarchy, 1, warnings={**QUIET, "leading_zeros_lost": "error"})
-    assert kanon_sql.anonymize(database.engine, failing).passed == (figures is None)
+    if figures is not None:
+        failing = spec_of(hierarchy, 1, warnings={**QUIET, "leading_zeros_lost": "error"})
+        assert not kanon_sql.plan(database.engine, failing).passed
 
 
 def test_texts_of_codes_lose_no_zeros(database: Database) -> None:

@@ -90,8 +90,7 @@ def test_dates_are_those_of_the_zone(name: str) -> None:
             with pytest.raises(UnsupportedError, match="mariadb does not know the time zone Europe/Berlin"):
                 kanon_sql.plan(engine, spec_of({"levels": ["day"], "zone": "Europe/Berlin"}))
             load_zones(subject)
-        asked = [(ZONES[0], unit) for unit in (UNITS if name == "duckdb" else ["day", "quarter"])]
-        for zone, unit in [*asked, *((zone, "day") for zone in ZONES[1:])]:
+        for zone, unit in zip(ZONES, ("day", "quarter", "day", "decade"), strict=True):
             dates = {"levels": UNITS, "zone": zone}
             result = kanon_sql.anonymize(engine, spec_of(dates, 1 + UNITS.index(unit)))
             assert result.passed, result.message
@@ -105,6 +104,7 @@ def test_dates_are_those_of_the_zone(name: str) -> None:
 moments = st.datetimes(datetime(1800, 1, 1), datetime(2500, 1, 1), timezones=st.just(UTC))
 
 
+@pytest.mark.slow
 @given(st.lists(moments, min_size=20, max_size=40), st.sampled_from([*ZONES, "Australia/Lord_Howe", "Africa/Monrovia"]))
 @examples(16)
 def test_random_moments(shared_database: Database, values: list[datetime], zone: str) -> None:
@@ -125,12 +125,12 @@ def test_the_zone_of_a_session_changes_no_class(database: Database, hierarchy: d
     limits = {"minimum_level": level, "maximum_level": level}
     spec = Spec.from_dict({**spec_of(["day"]).to_dict(), "quasi_identifiers": {"seen": {**hierarchy, **limits}}})
     found = []
-    for zone in ("UTC", "Asia/Kathmandu", "America/New_York"):
+    for zone in ("Asia/Kathmandu", "America/New_York"):
         database.connection.execute(f"SET TimeZone = '{zone}'")
         assert kanon_sql.anonymize(database.engine, spec).passed
         assert database.connection.execute("SELECT current_setting('TimeZone')").fetchall() == [(zone,)]
         found.append(sorted(database.connection.execute("SELECT id, seen FROM people_release").fetchall()))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     if "dates" not in hierarchy:
         assert all(str(text).startswith(SHOWN[number].date().isoformat()) for number, text in found[0] if text)  # type: ignore[union-attr]
 
