@@ -11,8 +11,16 @@ from __future__ import annotations
 from kanon_sql.relations.choice import chosen_classes
 from kanon_sql.relations.classes import PersonClasses, node_dict
 from kanon_sql.relations.cuts import Cuts, thinned
+from kanon_sql.relations.earlier_releases import (
+    EarlierReleases,
+    addition_of,
+    compared_together,
+    earlier_releases,
+    entry_of,
+)
 from kanon_sql.relations.exposure import Exposed, exposure
 from kanon_sql.relations.full_domain import best_node
+from kanon_sql.relations.joint_release import JointRelease
 from kanon_sql.relations.lists import is_list, refuse_unsorted
 from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
@@ -34,8 +42,10 @@ from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_l
 __all__ = [
     "BelowMinimum",
     "Cuts",
+    "EarlierReleases",
     "Examined",
     "Exposed",
+    "JointRelease",
     "Member",
     "PersonClasses",
     "Placed",
@@ -45,12 +55,16 @@ __all__ = [
     "Shared",
     "States",
     "TableOutcome",
+    "addition_of",
     "below_minimum",
     "best_node",
     "chosen_classes",
     "class_models",
     "climbed",
+    "compared_together",
     "constant_states",
+    "earlier_releases",
+    "entry_of",
     "examined",
     "exposure",
     "identifying",

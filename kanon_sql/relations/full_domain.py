@@ -29,7 +29,7 @@ from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON, RelationalSpec
 from kanon_sql.sql import Relation
 
-__all__ = ["BestNode", "best_node"]
+__all__ = ["BestNode", "best_node", "staying_at"]
 
 Node = tuple[int, ...]
 """A level for each column of all tables, those of persons first."""
@@ -169,6 +169,12 @@ class _Search:
                     self.workspace.keep(persons)
                     return BestNode(self._parts(together[first]), persons, staying[first].left_out, self.asked)
         return None
+
+    def persons_at(self, node: Node) -> Relation:
+        """The persons who stay at one node, however many do not."""
+        staying = self._staying([node], once=False)[0]
+        coded = self.members[PERSON].coded
+        return self._made("relations/persons_at_node", coded=coded, classes=staying.classes, nodes=1, node=0)
 
     # --- What is known of nodes without asking ---
 
@@ -344,18 +350,16 @@ class _Search:
             ],
         )
 
-    def _levels(self, nodes: Sequence[Node], member: Member) -> list[list[tuple[int, list[int]]]]:
-        """For each column of a table, the levels that it has at some nodes, with the places of these."""
-        found = []
+    def _levels(self, nodes: Sequence[Node], member: Member) -> dict[int, list[tuple[int, list[int]]]]:
+        """For each column of a table, by its number, the levels that it has at some nodes, with the places of these."""
+        found = {}
         for number, column in enumerate(member.columns):
             levels = [self._parts(node)[member.name][number] for node in nodes]
-            found.append(
-                [
-                    (level, [place for place, other in enumerate(levels) if other == level])
-                    for level in column.levels
-                    if level in levels
-                ]
-            )
+            found[column.number] = [
+                (level, [place for place, other in enumerate(levels) if other == level])
+                for level in column.levels
+                if level in levels
+            ]
         return found
 
     def _parts(self, node: Node) -> dict[str, Sequence[int]]:
@@ -391,3 +395,20 @@ def best_node(
         sensitive: the sensitive values of persons.
     """
     return _Search(workspace, spec, members, sensitive).best()
+
+
+def staying_at(
+    workspace: Workspace, spec: RelationalSpec, members: Mapping[str, Member], nodes: Mapping[str, Sequence[int]]
+) -> Relation:
+    """The persons who stay at a node, with their classes, however many do not: the largest set that satisfies.
+
+    Args:
+        workspace: where.
+        spec: what is asked for, which is nothing about sensitive values.
+        members: the tables, each after its parent.
+        nodes: table -> the level of each of its columns.
+    """
+    limits = spec.suppression.model_copy(update={"max_persons": 1.0})
+    asked = spec.model_copy(update={"suppression": limits})
+    search = _Search(workspace, asked, members, Sensitive(workspace, asked, members))
+    return search.persons_at(tuple(level for name in members for level in nodes[name]))

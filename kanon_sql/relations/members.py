@@ -265,7 +265,7 @@ def members(workspace: Workspace, spec: RelationalSpec) -> dict[str, Member]:
     """
     found: dict[str, Member] = {}
     for number, name in enumerate([PERSON, *spec.below]):
-        placed, apart = Placed(spec, name), workspace.apart(f"t{number}_")
+        placed, apart = Placed(spec, name), workspace.apart(f"{workspace.prefix}t{number}_")
         if isinstance(placed.table, ItemColumn):
             found[name] = _ItemReader(apart, placed, found[placed.table.above]).member()
         else:

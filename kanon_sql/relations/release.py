@@ -44,9 +44,12 @@ __all__ = [
     "Shared",
     "examined",
     "identifying",
+    "items_of",
     "read_release",
     "released_keys",
     "released_list",
+    "shared_by",
+    "together",
     "written_tables",
 ]
 
@@ -344,13 +347,16 @@ class ReadRelease:
     types: Mapping[str, Mapping[str, Column]]
 
 
-def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec: RelationalSpec) -> ReadRelease:
+def read_release(
+    workspace: Workspace, tables: Mapping[str, ReleasedTable], spec: RelationalSpec, *, with_labels: bool = False
+) -> ReadRelease:
     """Read released tables by nothing but their keys and labels.
 
     Args:
         workspace: where; its names must be free.
         tables: the released tables, each after its parent.
         spec: says which numbers of rows are known.
+        with_labels: persons have their labels as ``s0``, ``s1``, ... instead of their sensitive values.
 
     Raises:
         SpecError: references are of another kind than the keys.
@@ -365,6 +371,7 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
             _refuse_other_kinds(item, types[name], tables[item.above], types[item.above])
     persons = workspace.table("examined_persons")
     root = tables[PERSON]
+    carried = root.labels if with_labels else root.sensitive
     keys = [exact_value(types[PERSON][name], _OWN) for name in root.key]
     workspace.execute(
         "relations/examined_persons",
@@ -372,7 +379,7 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
         table=root.table,
         keys=keys,
         labels=_labels(root, types[PERSON]),
-        sensitive=_values(root, types[PERSON]),
+        sensitive=[exact_value(types[PERSON][name], _OWN) for name in carried],
     )
     numbered = workspace.table("examined_root")
     workspace.execute(
@@ -380,7 +387,7 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
         target=numbered,
         persons=persons,
         key_columns=len(keys),
-        sensitive=len(root.sensitive),
+        sensitive=len(carried),
     )
     _refuse_repeated(workspace, numbered, PERSON, len(keys))
     parents, widths = _joined(workspace, tables, types, numbered)
@@ -391,18 +398,18 @@ def read_release(workspace: Workspace, tables: Mapping[str, ReleasedTable], spec
             target=counted_root,
             persons=numbered,
             key_columns=len(keys),
-            sensitive=len(root.sensitive),
+            sensitive=len(carried),
             tables=[parents[name] for name in spec.counted_tables],
         )
         numbered = counted_root
-        parents, widths = _joined(workspace.apart("counted_"), tables, types, numbered)
+        parents, widths = _joined(workspace.apart(f"{workspace.prefix}counted_"), tables, types, numbered)
     (there,) = workspace.row("release/count", table=numbered, mark=None, unit=None)
     rows, items = {PERSON: int(there)}, []
     for number, (name, item) in enumerate(tables.items()):
         if item.above is not None:
             rows[name] = _refuse_lost(workspace, item, parents[name])
-            items.append(_items(workspace, parents[name], widths[name], number, len(tables)))
-    return ReadRelease(numbered, _together(workspace, items), parents, widths, rows, types)
+            items.append(items_of(workspace, parents[name], widths[name], number, len(tables)))
+    return ReadRelease(numbered, together(workspace, items), parents, widths, rows, types)
 
 
 def _unnested(workspace: Workspace, number: int, tables: Mapping[str, ReleasedTable], name: str) -> ReleasedTable:
@@ -503,7 +510,16 @@ def _refuse_lost(workspace: Workspace, item: ReleasedTable, joined: Relation) ->
     return int(there)
 
 
-def _items(workspace: Workspace, rows: Relation, width: int, number: int, tables: int) -> Relation:
+def items_of(workspace: Workspace, rows: Relation, width: int, number: int, tables: int) -> Relation:
+    """The items that rows are, numbered; those of other tables have other numbers.
+
+    Args:
+        workspace: where.
+        rows: with their person and class, and labels ``e0``, ``e1``, ...
+        width: how many labels say what a row is.
+        number: the place of the table among those that items are numbered of.
+        tables: how many there are.
+    """
     target = workspace.table(f"items{number}")
     workspace.execute(
         "relations/items", target=target, rows=rows, width=width, number=number, tables=tables, once=False
@@ -511,7 +527,8 @@ def _items(workspace: Workspace, rows: Relation, width: int, number: int, tables
     return target
 
 
-def _together(workspace: Workspace, items: Sequence[Relation]) -> Relation | None:
+def together(workspace: Workspace, items: Sequence[Relation]) -> Relation | None:
+    """The items of several tables in one; None without tables."""
     if len(items) < 2:
         return items[0] if items else None
     target = workspace.table("all_items")
@@ -551,21 +568,9 @@ class _Counted:
 
     def of(self, asked: KmAnonymity | Coherence) -> Shared:
         """What was counted for a requirement."""
-        return self._coherent(asked) if isinstance(asked, Coherence) else self._shared(asked)
-
-    def _shared(self, asked: KmAnonymity) -> Shared:
-        """How many persons share what an attacker knows who knows at most m items."""
-        workspace = self.workspace
-        found = [workspace.row("relations/small_sets", persons=self.persons, k=asked.k)]
-        if self.items is not None and asked.m == "all":
-            found.append(_whole_sets(workspace, asked.k, self.persons, self.items))
-        elif self.items is not None:
-            found += [
-                workspace.row("relations/fewest_sharing", items=self.items, m=m, k=asked.k)
-                for m in range(1, int(asked.m) + 1)
-            ]
-        fewest = min((int(row[0]) for row in found if row[0] is not None), default=None)
-        return Shared(asked, fewest, sum(int(row[1]) for row in found), {"k": fewest})
+        if isinstance(asked, Coherence):
+            return self._coherent(asked)
+        return shared_by(self.workspace, asked, self.persons, self.items)
 
     def _coherent(self, asked: Coherence) -> Shared:
         """The largest share of a sensitive value among persons who share what is known."""
@@ -587,6 +592,26 @@ class _Counted:
         ]
         largest = max((float(row[0]) for row in found if row[0] is not None), default=0.0)
         return Shared(asked, None, sum(int(row[1]) for row in found), {"h": round(largest, DIGITS)})
+
+
+def shared_by(workspace: Workspace, asked: KmAnonymity, persons: Relation, items: Relation | None) -> Shared:
+    """How many persons share what an attacker knows who knows at most m items.
+
+    Args:
+        workspace: where.
+        asked: k and m.
+        persons: with their classes.
+        items: of all persons; None without other tables.
+    """
+    found = [workspace.row("relations/small_sets", persons=persons, k=asked.k)]
+    if items is not None and asked.m == "all":
+        found.append(_whole_sets(workspace, asked.k, persons, items))
+    elif items is not None:
+        found += [
+            workspace.row("relations/fewest_sharing", items=items, m=m, k=asked.k) for m in range(1, int(asked.m) + 1)
+        ]
+    fewest = min((int(row[0]) for row in found if row[0] is not None), default=None)
+    return Shared(asked, fewest, sum(int(row[1]) for row in found), {"k": fewest})
 
 
 def _classes(

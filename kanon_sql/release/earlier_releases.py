@@ -13,7 +13,7 @@ from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, model_of
 from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
-from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_form
+from kanon_sql.release.ledger import Addition, Entry, digest_of, of_one_table, read_ledger, released_form
 from kanon_sql.release.manifest import release_key
 from kanon_sql.release.write import WrittenTable
 from kanon_sql.spec import YEARS, QuasiIdentifier, Requirement, Spec
@@ -92,7 +92,7 @@ def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
     """
     assert spec.ledger is not None
     engine = workspace.engine
-    entries = read_ledger(workspace, Relation(spec.ledger.table))
+    entries = of_one_table(read_ledger(workspace, Relation(spec.ledger.table)))
     if not entries:
         return entries
     columns = {column.name for column in engine.columns(source_of(engine, spec))}

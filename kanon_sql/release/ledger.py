@@ -10,24 +10,39 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Workspace
-from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.hierarchies import WITHHELD, kind_of, level_names, with_top
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
+    Origin,
     QuasiIdentifier,
     Requirement,
-    Spec,
     differential_privacy_in,
     parse_requirement,
 )
 from kanon_sql.sql import Relation
 
-__all__ = ["Addition", "Entry", "ReleasedColumn", "digest_of", "read_ledger", "released_form", "withdraw_entry"]
+if TYPE_CHECKING:
+    from kanon_sql.spec import KmAnonymity
+
+__all__ = [
+    "Addition",
+    "Entry",
+    "RecordedTable",
+    "RelatedEntry",
+    "ReleasedColumn",
+    "digest_of",
+    "of_one_table",
+    "of_several_tables",
+    "read_ledger",
+    "released_form",
+    "withdraw_entry",
+]
 
 MAX_ENTRIES = 1_000
 """More releases of one table than this are not compared in one statement each."""
@@ -61,6 +76,15 @@ class ReleasedColumn:
         if self.rule is None:
             return None
         return level_names(QuasiIdentifier.model_validate(dict(self.rule)), self.height)[self.level]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the ledger stores."""
+        return {"level": self.level, "height": self.height, "digest": self.digest, "rule": self.rule}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ReleasedColumn:
+        """A column as :meth:`to_dict` wrote it."""
+        return cls(int(data["level"]), int(data["height"]), data["digest"], data["rule"])
 
 
 @dataclass(frozen=True)
@@ -121,10 +145,7 @@ class Entry:
             "unit": self.unit,
             "drops_nulls": self.drops_nulls,
             "masked": self.masked,
-            "quasi_identifiers": {
-                name: {"level": item.level, "height": item.height, "digest": item.digest, "rule": item.rule}
-                for name, item in self.quasi_identifiers.items()
-            },
+            "quasi_identifiers": {name: item.to_dict() for name, item in self.quasi_identifiers.items()},
             "sensitive": list(self.sensitive),
             "keep": list(self.keep),
             "privacy": [requirement.to_dict() for requirement in self.privacy],
@@ -144,8 +165,7 @@ class Entry:
             drops_nulls=data["drops_nulls"],
             masked=data["masked"],
             quasi_identifiers={
-                name: ReleasedColumn(int(item["level"]), int(item["height"]), item["digest"], item["rule"])
-                for name, item in data["quasi_identifiers"].items()
+                name: ReleasedColumn.from_dict(item) for name, item in data["quasi_identifiers"].items()
             },
             sensitive=tuple(data["sensitive"]),
             keep=tuple(data["keep"]),
@@ -155,7 +175,143 @@ class Entry:
         )
 
 
-def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
+@dataclass(frozen=True)
+class RecordedTable:
+    """One table of a release of several, or a column of items.
+
+    Attributes:
+        release: the released table's name parts; of a column of lists, those of its table.
+        source: the table that its rows are in; None for a query, a file, or items.
+        source_digest: of the source as it was written; of items, None.
+        above: the name of its parent in the entry; None for the table of persons.
+        key: the columns of the source that identify a row; none where nothing refers to it.
+        refers: the columns of the source that refer to the parent's key.
+        released_key, released_reference: the columns of the released table that identify a row, and refer to the
+            parent's.
+        item: of a column of items, the column and what stands between two of them (None for lists); else None.
+        counted: how many rows a person has here is known.
+        columns: its quasi-identifiers, and how each is shown.
+        others: the columns that are released without labels.
+        released: all columns of the released table.
+    """
+
+    release: tuple[str, ...]
+    source: Any
+    source_digest: str | None
+    above: str | None
+    key: tuple[str, ...]
+    refers: tuple[str, ...]
+    released_key: tuple[str, ...]
+    released_reference: tuple[str, ...]
+    item: tuple[str, str | None] | None
+    counted: bool
+    columns: Mapping[str, ReleasedColumn]
+    others: tuple[str, ...]
+    released: tuple[str, ...]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a column of lists in its parent's released table."""
+        return self.item is not None and self.item[1] is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the ledger stores."""
+        return {
+            "release": list(self.release),
+            "source": self.source,
+            "source_digest": self.source_digest,
+            "above": self.above,
+            "key": list(self.key),
+            "refers": list(self.refers),
+            "released_key": list(self.released_key),
+            "released_reference": list(self.released_reference),
+            "item": None if self.item is None else list(self.item),
+            "counted": self.counted,
+            "columns": {name: item.to_dict() for name, item in self.columns.items()},
+            "others": list(self.others),
+            "released": list(self.released),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RecordedTable:
+        """A table as :meth:`to_dict` wrote it."""
+        column, split = data["item"] or (None, None)
+        return cls(
+            release=tuple(data["release"]),
+            source=data["source"],
+            source_digest=data["source_digest"],
+            above=data["above"],
+            key=tuple(data["key"]),
+            refers=tuple(data["refers"]),
+            released_key=tuple(data["released_key"]),
+            released_reference=tuple(data["released_reference"]),
+            item=None if column is None else (column, split),
+            counted=data["counted"],
+            columns={name: ReleasedColumn.from_dict(item) for name, item in data["columns"].items()},
+            others=tuple(data["others"]),
+            released=tuple(data["released"]),
+        )
+
+
+@dataclass(frozen=True)
+class RelatedEntry:
+    """One release of several tables.
+
+    Attributes:
+        run_id: of the run that published it.
+        published_at: UTC, ISO 8601.
+        tables: by their names in its spec, each after its parent; that of persons first.
+        privacy: what was required of it.
+        persons: of the source, and released.
+    """
+
+    run_id: str
+    published_at: str
+    tables: Mapping[str, RecordedTable]
+    privacy: tuple[KmAnonymity, ...]
+    persons: Mapping[str, int]
+
+    @property
+    def release(self) -> tuple[str, ...]:
+        """The released table of persons."""
+        return next(iter(self.tables.values())).release
+
+    @property
+    def name(self) -> str:
+        """The release's name, for messages: that of its persons."""
+        return ".".join(self.release)
+
+    @property
+    def differential_privacy(self) -> None:
+        """Never: its classes are counted."""
+        return
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the ledger stores, and what ``kanon-sql release ledger`` prints."""
+        return {
+            "release": list(self.release),
+            "run_id": self.run_id,
+            "published_at": self.published_at,
+            "tables": [{"name": name, **table.to_dict()} for name, table in self.tables.items()],
+            "privacy": [requirement.to_dict() for requirement in self.privacy],
+            "persons": dict(self.persons),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RelatedEntry:
+        """An entry as :meth:`to_dict` wrote it."""
+        from kanon_sql.spec import KmAnonymity  # the specs of several tables, which those of one do without
+
+        return cls(
+            run_id=data["run_id"],
+            published_at=data["published_at"],
+            tables={item["name"]: RecordedTable.from_dict(item) for item in data["tables"]},
+            privacy=tuple(KmAnonymity.model_validate(item[KmAnonymity.name]) for item in data["privacy"]),
+            persons=data["persons"],
+        )
+
+
+def digest_of(spec: Origin, quasi_identifier: QuasiIdentifier) -> str:
     """SHA-256 (hex) of what a hierarchy says: of its rows or rule, wherever these are written.
 
     Raises:
@@ -166,7 +322,7 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def released_form(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> ReleasedColumn:
+def released_form(spec: Origin, quasi_identifier: QuasiIdentifier, level: int, height: int) -> ReleasedColumn:
     """How a release of a spec shows a quasi-identifier at a level."""
     rule = None if quasi_identifier.hierarchy.holds_labels else _written(quasi_identifier)
     return ReleasedColumn(level, height, digest_of(spec, quasi_identifier), rule)
@@ -177,7 +333,7 @@ def _written(quasi_identifier: QuasiIdentifier) -> dict[str, Any]:
     return {key: value for key, value in quasi_identifier.what_labels().items() if key not in _LIMITS}
 
 
-def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
+def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry | RelatedEntry, ...]:
     """The entries of a ledger, oldest first; none if the table is not there yet.
 
     Raises:
@@ -190,12 +346,47 @@ def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
         raise SpecError(f"ledger: {shown!r} is a table, but not a ledger of kanon_sql; choose another name")
     rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=table)
     try:
-        return tuple(Entry.from_dict(json.loads(row[0])) for row in rows)
+        return tuple(_entry(json.loads(row[0])) for row in rows)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise SpecError(
             f"ledger: {shown!r} holds a row that this version of kanon_sql cannot read; upgrade kanon_sql, or "
             "name another ledger"
         ) from None
+
+
+def _entry(data: Mapping[str, Any]) -> Entry | RelatedEntry:
+    return RelatedEntry.from_dict(data) if "tables" in data else Entry.from_dict(data)
+
+
+def of_one_table(entries: Sequence[Entry | RelatedEntry]) -> tuple[Entry, ...]:
+    """The entries of a ledger, all of which are releases of a single table.
+
+    Raises:
+        SpecError: some are not.
+    """
+    problems = [_of_other_kind(entry, "several tables") for entry in entries if isinstance(entry, RelatedEntry)]
+    if problems:
+        raise SpecError(problems)
+    return tuple(entry for entry in entries if isinstance(entry, Entry))
+
+
+def of_several_tables(entries: Sequence[Entry | RelatedEntry]) -> tuple[RelatedEntry, ...]:
+    """The entries of a ledger, all of which are releases of several tables.
+
+    Raises:
+        SpecError: some are not.
+    """
+    problems = [_of_other_kind(entry, "a single table") for entry in entries if isinstance(entry, Entry)]
+    if problems:
+        raise SpecError(problems)
+    return tuple(entry for entry in entries if isinstance(entry, RelatedEntry))
+
+
+def _of_other_kind(entry: Entry | RelatedEntry, kind: str) -> Problem:
+    return Problem(
+        f"ledger: {entry.name} is a release of {kind}, and is not compared with the other kind of release; do not "
+        "release the same persons in both ways, and name another ledger for this spec"
+    )
 
 
 def withdraw_entry(workspace: Workspace, table: Relation, run_id: str) -> None:
@@ -216,7 +407,7 @@ class Addition:
     """
 
     table: Relation
-    entry: Entry
+    entry: Entry | RelatedEntry
     release_name: str
     spec_hash: str
     earlier: frozenset[str]

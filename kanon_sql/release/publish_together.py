@@ -1,12 +1,12 @@
 """Publish several verified tables together: all of them, or none.
 
 Where DDL can be rolled back, one transaction drops, renames and records. Where it cannot, the steps are those of
-:mod:`kanon_sql.release.publish`, for all tables at each: marks, rows of the manifest that are pending, records of where
-the old releases are put, then the names. Where one statement renames several tables, or none of them even if the server
-dies, that is step 4, and a kill leaves all old tables or all new ones. Elsewhere a spec has to allow ``in_steps``: all
-old tables are put aside before the first new one gets its name. So no reader finds tables of two releases, but for a
-moment some tables are missing, and after a kill they are until ``clean``: it settles a run whose tables all stand, and
-takes those of any other back, and gives the old ones their names again.
+:mod:`kanon_sql.release.publish`, for all tables at each: marks, rows of the manifest that are pending, the ledger's
+entry, records of where the old releases are put, then the names. Where one statement renames several tables, or none of
+them even if the server dies, that is step 4, and a kill leaves all old tables or all new ones. Elsewhere a spec has to
+allow ``in_steps``: all old tables are put aside before the first new one gets its name. So no reader finds tables of
+two releases, but for a moment some tables are missing, and after a kill they are until ``clean``: it settles a run
+whose tables all stand, and takes those of any other back, and gives the old ones their names again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace
 from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, scratch_name
 from kanon_sql.release.publish import (
     LEFT,
@@ -54,19 +55,25 @@ def never_together(engine: Engine, *, in_steps: bool) -> str | None:
 
 
 def publish_together(
-    workspace: Workspace, tables: Sequence[tuple[Origin, Relation, Mapping[str, Any]]], *, in_steps: bool
+    workspace: Workspace,
+    tables: Sequence[tuple[Origin, Relation, Mapping[str, Any]]],
+    addition: Addition | None = None,
+    *,
+    in_steps: bool,
 ) -> None:
     """Give several verified tables their names: all of them, or none.
 
     Args:
         workspace: where.
         tables: what is released, all in one schema; the verified table, and what to record of it.
+        addition: the ledger's entry; None without a ledger.
         in_steps: tables may be missing for a moment, where the engine cannot publish them at once.
 
     Raises:
         UnsupportedError: the engine cannot publish several tables at once.
         SpecError: what now stands under a name may not be replaced; nothing was published.
-        DatabaseError: the database refused, and the message says what stands.
+        DatabaseError: another release was entered into the ledger since it was read, and nothing was published; or
+            the database refused, and the message says what stands.
     """
     if (why := never_together(workspace.engine, in_steps=in_steps)) is not None:
         raise UnsupportedError(why)
@@ -75,12 +82,16 @@ def publish_together(
     parts = [_Part(workspace.run_id, number, *item) for number, item in enumerate(tables)]
     (manifest,) = {in_schema_of(part.release, MANIFEST_TABLE) for part in parts}
     workspace.create_shared("release/manifest/create", manifest)
+    if addition is not None:
+        addition.create(workspace)
     record = Record(workspace, manifest, workspace.run_id)
     if not workspace.capabilities.transactional_ddl:
-        _InSteps(workspace, parts, record).publish()
+        _InSteps(workspace, parts, addition, record).publish()
         return
     with workspace.engine.transaction():
-        workspace.hold(manifest)
+        workspace.hold(manifest, *([] if addition is None else [addition.table]))
+        if addition is not None:
+            addition.take_turn(workspace)
         for part in parts:
             mark_as_published(workspace, part.made, part.number)
             if replaced_run(workspace, part.spec, part.made, None) is not None:
@@ -88,6 +99,8 @@ def publish_together(
             rename(workspace, part.made.parts, part.release[-1])
             open_to_others(workspace, part.release)
             record.publish(part.spec, part.manifest)
+        if addition is not None:
+            addition.enter(workspace)
 
 
 def take_back(workspace: Workspace, releases: Iterable[tuple[str, ...]], run_id: str) -> None:
@@ -137,6 +150,7 @@ class _InSteps:
 
     workspace: Workspace
     parts: Sequence[_Part]
+    addition: Addition | None
     record: Record
 
     def publish(self) -> None:
@@ -151,6 +165,8 @@ class _InSteps:
         try:
             for part in parts:
                 self.record.announce(part.spec, {**part.manifest, "table_number": part.number})
+            if self.addition is not None:
+                self.addition.announce(workspace)
             for part in replacing:
                 workspace.record(part.aside, in_schema_of(part.release, SCRATCH_TABLE))
             self._rename(replacing)
@@ -189,6 +205,8 @@ class _InSteps:
                 take_back(workspace, releases, workspace.run_id)
                 for part in replacing:
                     put_back(workspace, part.aside, part.release)
+                if self.addition is not None:
+                    self.addition.withdraw(workspace)
                 self.record.withdraw()
                 for part in replacing:
                     if engine.exists(part.aside.parts) is None:  # else clean has to find it

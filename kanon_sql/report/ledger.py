@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kanon_sql.models import label_of
+from kanon_sql.release import Entry, RelatedEntry, ReleasedColumn
 from kanon_sql.report.layout import columns
 from kanon_sql.report.words import number, plural, shown
 
@@ -27,15 +29,15 @@ def ledger_text(result: LedgerResult) -> RenderableType:
     table = columns([*((head, False) for head in heads), ("rows", True)])
     called = columns([("release", False), ("its levels are called", False)])
     for entry in result.entries:
-        levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
-        required = ", ".join(label_of(requirement) for requirement in entry.privacy)
+        shown_columns, required, released = _facts(entry)
+        levels = ", ".join(f"{name} {item.level}" for name, item in shown_columns.items())
         published = datetime.fromisoformat(entry.published_at).isoformat(timespec="seconds")
         cells = (entry.name, published, levels, required)
         table.add_row(
             *(Text(shown(cell)) for cell in cells),
-            Text(number(entry.rows["released"]) if "released" in entry.rows else ""),
+            Text("" if released is None else number(released)),
         )
-        names = ((name, item.level_name or str(item.level)) for name, item in entry.quasi_identifiers.items())
+        names = ((name, item.level_name or str(item.level)) for name, item in shown_columns.items())
         sentence = "; ".join(f"{name}: {level}" for name, level in names)
         called.add_row(Text(shown(entry.name)), Text(shown(sentence), "dim", overflow="fold"))
     return Group(
@@ -44,3 +46,14 @@ def ledger_text(result: LedgerResult) -> RenderableType:
         Text(),
         Padding(called, (0, 0, 0, 2)),
     )
+
+
+def _facts(entry: Entry | RelatedEntry) -> tuple[Mapping[str, ReleasedColumn], str, int | None]:
+    """The columns of a release, what was required of it, and its rows; of several tables those of persons."""
+    if isinstance(entry, Entry):
+        required = ", ".join(label_of(requirement) for requirement in entry.privacy)
+        return entry.quasi_identifiers, required, entry.rows.get("released")
+    columns = {
+        f"{name}.{column}": item for name, table in entry.tables.items() for column, item in table.columns.items()
+    }
+    return columns, ", ".join(item.notation for item in entry.privacy), entry.persons["released"]

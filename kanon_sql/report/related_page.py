@@ -12,7 +12,7 @@ from kanon_sql.report.html.page import PageParts, sections_page, sections_parts
 from kanon_sql.report.json import to_json
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
 from kanon_sql.report.words import number, percent, plural
-from kanon_sql.verbs.relational import RelationalResult, TableResult
+from kanon_sql.verbs.relational import JointResult, RelationalResult, RequirementResult, TableResult
 from kanon_sql.verbs.relational_audit import RelationalAudit
 from kanon_sql.verbs.result import Cost, Warned
 
@@ -127,11 +127,9 @@ def _content(result: RelationalResult) -> _Content:
     if columns:
         sections.append(Section("Columns", [Cells(["column", "mean loss#", "rows on levels 0, 1, ..."], columns)]))
     if result.requirements:
-        asked = [
-            [item["requirement"], "holds" if item["holds"] else "does not hold", number(item["rare"])]
-            for item in result.requirements
-        ]
-        sections.append(Section("Requirements", [Cells(["requirement", "verdict", "violations#"], asked)]))
+        sections.append(Section("Requirements", [_requirements(result.requirements)]))
+    if result.ledger is not None:
+        sections.append(Section("Together with earlier releases", list(_ledger(result.ledger))))
     sections += _words("Warnings", [item.message for item in result.warnings])
     sections += _words("Notes", result.notes)
     tiles = [("persons released", number(result.persons - result.left_out), f"of {number(result.persons)}")]
@@ -139,6 +137,26 @@ def _content(result: RelationalResult) -> _Content:
         tiles.append(("smallest class", number(result.fewest), f"persons, in {number(result.classes)} classes"))
     verdict = "The requirements hold" if result.passed else "Nothing may be published"
     return result.passed, verdict, result.message, tiles, sections
+
+
+def _requirements(requirements: Sequence[RequirementResult]) -> Block:
+    asked = [
+        [item["requirement"], "holds" if item["holds"] else "does not hold", number(item["rare"])]
+        for item in requirements
+    ]
+    return Cells(["requirement", "verdict", "violations#"], asked)
+
+
+def _ledger(found: JointResult) -> Iterator[Block]:
+    """What the release and those of its ledger show together."""
+    pairs = [("ledger", found["table"]), ("compared with", ", ".join(found["earlier"]) or "none: the first one")]
+    if found["changed"]:
+        pairs.append(("not comparable", ", ".join(found["changed"])))
+    if found["requirements"]:
+        pairs += [("persons", number(found["persons"])), ("joint classes", number(found["classes"]))]
+    yield Facts(pairs)
+    if found["requirements"]:
+        yield _requirements(found["requirements"])
 
 
 def audit_report(result: RelationalAudit) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,7 @@ from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, p
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.relational import RelationalResult
+    from kanon_sql.verbs.relational import JointResult, RelationalResult, RequirementResult
     from kanon_sql.verbs.relational_audit import RelationalAudit
     from kanon_sql.verbs.relational_comparison import RelationalComparison
 
@@ -27,7 +27,9 @@ def relational_text(result: RelationalResult) -> RenderableType:
     if any(table["columns"] for table in result.tables.values()):
         parts += section("Columns", _columns(result))
     if result.requirements:
-        parts += section("Requirements", _requirements(result))
+        parts += section("Requirements", _requirements(result.requirements))
+    if result.ledger is not None:
+        parts += section("Together with earlier releases", _ledger(result.ledger))
     if result.warnings:
         parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:
@@ -69,9 +71,23 @@ def _columns(result: RelationalResult) -> RenderableType:
     return table
 
 
-def _requirements(result: RelationalResult) -> RenderableType:
+def _ledger(found: JointResult) -> RenderableType:
+    """What the release and those of its ledger show together."""
+    listed = [
+        ("ledger", shown(found["table"])),
+        ("compared with", shown(", ".join(found["earlier"])) or "none: the first one"),
+    ]
+    if found["changed"]:
+        listed.append(("not comparable", shown(", ".join(found["changed"]))))
+    if not found["requirements"]:
+        return facts(listed)
+    listed += [("persons", number(found["persons"])), ("joint classes", number(found["classes"]))]
+    return Group(facts(listed), _requirements(found["requirements"]))
+
+
+def _requirements(requirements: Sequence[RequirementResult]) -> RenderableType:
     table = columns([("requirement", False), ("reached", True), ("violations", True)])
-    for item in result.requirements:
+    for item in requirements:
         reached = ", ".join(f"{name} = {value:.4g}" for name, value in item["reached"].items() if value is not None)
         table.add_row(item["requirement"], reached, number(item["rare"]))
     return table

@@ -31,6 +31,7 @@ from kanon_sql.spec.document import SpecDocument, first_version, in_kind, only_k
 from kanon_sql.spec.fields import TABLE_NAME, ColumnName, ColumnNames, table_name
 from kanon_sql.spec.hierarchy import QuasiIdentifier, hierarchies_by_column
 from kanon_sql.spec.json_schema import tidied, titled
+from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.masking import MOST_DAYS
 from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
@@ -682,6 +683,7 @@ class RelationalSpec(SpecDocument):
         recoding: ``local``, in which events are generalized within each class of persons; or ``full_domain``, one
             level for each column; None for the one that the requirements allow, see :attr:`method`.
         release: where the tables are published; None where nothing is.
+        ledger: where releases are recorded and compared with earlier ones; None for no ledger.
         warnings: what becomes of each warning.
 
     Examples:
@@ -704,7 +706,6 @@ class RelationalSpec(SpecDocument):
         "source": "several tables are named under 'person' and 'tables'; write person: {table: patients, key: id}",
         "unit": "the table of persons has a row for each person; write person: {table: patients, key: id}",
         "quasi_identifiers": "each table has its own; write them below person or below a table of 'tables'",
-        "ledger": "a ledger does not compare releases of several tables, so that none is recorded; leave it out",
         "dimensions": in_kind("table"),
         "position": in_kind("positions"),
         "perturb": in_kind("perturbed"),
@@ -734,6 +735,9 @@ class RelationalSpec(SpecDocument):
         "default is local for m of at most 1.",
     )
     release: ReleasedTables | None = Field(default=None, description="Where to publish the tables.")
+    ledger: LedgerOptions | None = Field(
+        default=None, description="The ledger, where releases are recorded and compared; for recoding: full_domain."
+    )
     warnings: RelatedWarnings = Field(default=RelatedWarnings(), description="For each warning: error, warn or allow.")
 
     @classmethod
@@ -756,6 +760,8 @@ class RelationalSpec(SpecDocument):
                 where = ("tables" if name in value.tables else "items", name)
                 yield Fault(where, "another table is released under this name; choose another one", True)
         yield from value._requirement_faults()
+        if value.ledger is not None:
+            yield from value._ledger_faults(value.ledger)
         if value.method == "full_domain" and value.suppression.max_rows:
             why = "full_domain leaves out whole persons only; use max_persons, or recoding: local"
             yield Fault(("suppression", "max_rows"), why)
@@ -852,6 +858,47 @@ class RelationalSpec(SpecDocument):
                 if name != PERSON or column not in judged:
                     why = "no requirement protects this column; add coherence: {h: 0.8}, or list it under keep"
                     yield Fault((*place, "sensitive", position), why)
+
+    def _ledger_faults(self, ledger: LedgerOptions) -> Iterator[Fault]:
+        """What a spec with a ledger cannot have: an earlier release is made again from the source, to be compared."""
+        names = (PERSON, *self.tables)
+        named = [source.table for name in names if (source := self.source_of(name)).table is not None]
+        named += [] if self.release is None else [self.released(name) for name in (PERSON, *self.below)]
+        if folded(ledger.table) in map(folded, named):
+            yield Fault(("ledger",), "the ledger has the name of a source or of a released table; choose another", True)
+        if ledger.on_conflict == "coarsen":
+            why = "no coarser levels are looked for in several tables; use refuse, and raise minimum_level yourself"
+            yield Fault(("ledger", "on_conflict"), why)
+        if self.method == "local":
+            why = (
+                "recoding: local chooses levels by class and row, so that no ledger can make an earlier release again "
+                "from the source; with a ledger, use recoding: full_domain"
+            )
+            yield Fault(("ledger",), why, True)
+        for position, item in enumerate(self.privacy):
+            if not isinstance(item, KmAnonymity):
+                why = (
+                    "a ledger compares how many persons share what is known, and not yet their sensitive values; leave "
+                    "out the requirement and the column, or the ledger"
+                )
+                yield Fault(("privacy", position), why, True)
+        for name in names:
+            table: PersonTable | ChildTable = self.person if name == PERSON else self.tables[name]
+            where: tuple[str | int, ...] = (PERSON,) if name == PERSON else ("tables", name)
+            if table.shift:
+                why = "a ledger cannot make moved dates again from the source; leave them out, or the ledger"
+                yield Fault((*where, "shift"), why, True)
+            if isinstance(table, ChildTable) and table.most_rows is not None:
+                why = "rows are left out at random, which a ledger cannot make again from the source; leave out one"
+                yield Fault((*where, "most_rows"), why, True)
+        for name in (*names, *self.items):
+            columns = (self.person if name == PERSON else self.below[name]).quasi_identifiers
+            for column, quasi_identifier in columns.items():
+                hierarchy = quasi_identifier.hierarchy
+                if hierarchy.never_in_ledger is not None:
+                    inner = ("hierarchy",) if name in self.items else ("quasi_identifiers", column)
+                    place = (PERSON,) if name == PERSON else ("items" if name in self.items else "tables", name)
+                    yield Fault((*place, *inner, hierarchy.name), hierarchy.never_in_ledger, True)
 
     def _old_keys(self, name: str, where: tuple[str | int, ...]) -> Iterator[Fault]:
         """Columns that are released as they are, and called like the key of a table above."""
@@ -1069,6 +1116,11 @@ class RelationalSpec(SpecDocument):
                 **({"shift_days": release.shift_days} if self.shifted else {}),
                 **({"publish": release.publish} if release.in_steps else {}),
             },
+            **(
+                {}
+                if self.ledger is None
+                else {"ledger": {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict}}
+            ),
             **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 

@@ -27,7 +27,7 @@ from typing import Any
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import HierarchyError, Problem, SpecError, counted
 from kanon_sql.hierarchies import Site, survey
-from kanon_sql.release import Addition, Entry, read_ledger, release_key
+from kanon_sql.release import Addition, Entry, of_one_table, read_ledger, release_key
 from kanon_sql.spec import Dimension, Grouping, TableSpec, sha256
 from kanon_sql.sql import Relation, Sql, exact_text
 from kanon_sql.tables.audit import Audit, Requirement, Shift
@@ -61,7 +61,7 @@ def comparable_tables(workspace: Workspace, spec: TableSpec) -> tuple[Entry, ...
         SpecError: one of them cannot, or the ledger is none.
     """
     assert spec.ledger is not None
-    entries = read_ledger(workspace, Relation(spec.ledger.table))
+    entries = of_one_table(read_ledger(workspace, Relation(spec.ledger.table)))
     problems = [Problem(f"ledger: {why}") for entry in entries for why in _obstacles(workspace, spec, entry)]
     if problems:
         raise SpecError(problems)

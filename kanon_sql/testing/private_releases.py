@@ -11,7 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines import Engine
-from kanon_sql.release import chosen_by_score
+from kanon_sql.release import Entry, chosen_by_score
 from kanon_sql.testing.clinic import FEW, SPEC
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset, same
@@ -91,7 +91,9 @@ class PrivateReleases(Fixtures):
         assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
         ledgers = [kanon_sql.ledger(opened, _LEDGER).entries for opened in (engine, reference.engine)]
         for entries in ledgers:
-            assert [(entry.differential_privacy, entry.rows) for entry in entries] == [(spec.differential_privacy, {})]
+            (entry,) = entries
+            assert isinstance(entry, Entry)
+            assert (entry.differential_privacy, entry.rows) == (spec.differential_privacy, {})
         with pytest.raises(kanon_sql.errors.SpecError, match="ledger"):
             kanon_sql.anonymize(engine, spec)
         with_visits.drop(_LEDGER)

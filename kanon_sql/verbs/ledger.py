@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.release import Entry, read_ledger
+from kanon_sql.release import Entry, RelatedEntry, ReleasedColumn, read_ledger
 from kanon_sql.spec import Displayed, parse_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.run import running
@@ -25,21 +26,24 @@ class LedgerResult(Displayed):
     """
 
     table: str
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry | RelatedEntry, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return one JSON-compatible object: what the ledger stores, and what levels are called."""
         return {"verb": "ledger", "table": self.table, "entries": [_described(entry) for entry in self.entries]}
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _described(entry: Entry | RelatedEntry) -> dict[str, Any]:
     """An entry as it is stored, with the name of every level; None where the ledger does not tell it."""
     stored = entry.to_dict()
-    columns = {
-        name: {**stored["quasi_identifiers"][name], "level_name": item.level_name}
-        for name, item in entry.quasi_identifiers.items()
-    }
-    return {**stored, "quasi_identifiers": columns}
+    if isinstance(entry, RelatedEntry):
+        tables = [{**table, "columns": _named(entry.tables[table["name"]].columns)} for table in stored["tables"]]
+        return {**stored, "tables": tables}
+    return {**stored, "quasi_identifiers": _named(entry.quasi_identifiers)}
+
+
+def _named(columns: Mapping[str, ReleasedColumn]) -> dict[str, Any]:
+    return {name: {**item.to_dict(), "level_name": item.level_name} for name, item in columns.items()}
 
 
 def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: Reporter | None = None) -> LedgerResult:

@@ -28,7 +28,9 @@ from kanon_sql.perturbation import shift_note
 from kanon_sql.relations import (
     BelowMinimum,
     Cuts,
+    EarlierReleases,
     Examined,
+    JointRelease,
     Member,
     PersonClasses,
     Placed,
@@ -37,12 +39,16 @@ from kanon_sql.relations import (
     Shared,
     States,
     TableOutcome,
+    addition_of,
     below_minimum,
     best_node,
     chosen_classes,
     class_models,
     climbed,
+    compared_together,
     constant_states,
+    earlier_releases,
+    entry_of,
     examined,
     identifying,
     is_list,
@@ -86,8 +92,10 @@ from kanon_sql.verbs.warnings import failed_by, heeded, named_like_identifiers
 from kanon_sql.version import __version__
 
 __all__ = [
+    "JointResult",
     "RelationalResult",
     "ReleasedColumn",
+    "RequirementResult",
     "TableResult",
     "Takeover",
     "anonymize",
@@ -154,6 +162,26 @@ class RequirementResult(TypedDict):
     holds: bool
 
 
+class JointResult(TypedDict):
+    """What a release and those of its ledger show together.
+
+    Attributes:
+        table: the ledger.
+        earlier: the releases compared with, oldest first, each by its table of persons.
+        changed: releases that the source no longer gives: nothing is known of them.
+        persons: those that some release shows.
+        classes: of these persons, by which of the releases they are in, and what all of these say of them.
+        requirements: of any of the releases, and what was found together.
+    """
+
+    table: Text
+    earlier: Sequence[Text]
+    changed: Sequence[Text]
+    persons: Count
+    classes: Count
+    requirements: Sequence[RequirementResult]
+
+
 @dataclass(frozen=True, repr=False)
 class RelationalResult(VerdictResult):
     """What is found of several tables that are released together.
@@ -172,6 +200,7 @@ class RelationalResult(VerdictResult):
         node: table -> column -> level of all rows that are released: of all tables for ``full_domain``, of persons for
             ``local``; None where nothing was found, or was looked for.
         nodes_asked: nodes that were evaluated; None where there was no search for one.
+        ledger: what the release and those of its ledger show together; None without a ledger.
         cost: what the run asked of the database.
         notes: what the user should know besides.
         warnings: risks that the verdict does not cover, each with a code.
@@ -216,6 +245,7 @@ class RelationalResult(VerdictResult):
     requirements: Sequence[RequirementResult]
     node: Mapping[str, Mapping[str, Count]] | None = None
     nodes_asked: Count | None = None
+    ledger: JointResult | None = None
     cost: Cost = field(default_factory=Cost)
     notes: Sequence[Text] = ()
     warnings: Sequence[Warned] = ()
@@ -231,7 +261,7 @@ class RelationalResult(VerdictResult):
         content = self.to_dict()
         return {
             name: content[name]
-            for name in ("recoding", "node", "persons", "left_out", "classes", "fewest", "tables", "warnings")
+            for name in ("recoding", "node", "persons", "left_out", "classes", "fewest", "tables", "ledger", "warnings")
         }
 
 
@@ -321,18 +351,27 @@ def released_by(
     publishes = verb == "anonymize"
     with running(engine, timeout, report, publishes=Placed(spec, PERSON) if publishes else None, judges=judged) as run:
         with open_workspace(engine, "") as workspace:
+            earlier = None
             if publishes:
                 assert spec.release is not None
                 with engine.transaction():
                     refuse_missing_schema(workspace, spec.release.schema_)
                     for name in (PERSON, *spec.below):
                         refuse_foreign_release(workspace, Placed(spec, name))
-            result = _released(workspace, spec, verb, takeover)
+                    if spec.ledger is not None:
+                        earlier = earlier_releases(workspace, spec)
+            result = _released(workspace, spec, verb, takeover, earlier)
             result = replace(result, notes=[*engine.read_notes, *result.notes])
         return run.closed(result)
 
 
-def _released(workspace: Workspace, spec: RelationalSpec, verb: Verb, takeover: Takeover | None) -> RelationalResult:
+def _released(
+    workspace: Workspace,
+    spec: RelationalSpec,
+    verb: Verb,
+    takeover: Takeover | None,
+    earlier: EarlierReleases | None,
+) -> RelationalResult:
     searched = spec if takeover is None else takeover.spec
     found = members(workspace, searched)
     sensitive = Sensitive(workspace, searched, found)
@@ -365,6 +404,7 @@ def _released(workspace: Workspace, spec: RelationalSpec, verb: Verb, takeover: 
     if (why := failed_by(spec, result.warnings, on_any=False)) is not None:
         return replace(result, verdict="fail", message=f"{stopped}: {why}")
     if verb == "plan":
+        notes += [] if spec.ledger is None else [_LEDGER_UNREAD]
         return replace(result, message=_message("would publish", counted, spec), notes=notes)
     with written_tables(workspace, spec, found, states) as written:
         workspace.report("verifying the written tables", None)
@@ -377,13 +417,22 @@ def _released(workspace: Workspace, spec: RelationalSpec, verb: Verb, takeover: 
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
         if (why := None if takeover is None else takeover.why_not(workspace, spec, written)) is not None:
             return replace(result, verdict="fail", message=f"{stopped}: {why}")
+        addition = None
+        if earlier is not None:
+            persons = {"source": result.persons, "released": counted[PERSON].released}
+            entry = entry_of(workspace, spec, found, made.nodes, persons)
+            joint = compared_together(workspace, spec, earlier, written, entry)
+            result = replace(result, ledger=_joint_result(spec, earlier, joint))
+            if (why := None if joint is None else _conflict(joint, earlier)) is not None:
+                return replace(result, verdict="fail", message=f"{stopped}: {why}")
+            addition = addition_of(workspace, spec, entry, earlier)
         result = replace(result, tables=_tables(spec, counted, published=True))
         manifest = _manifest(workspace, spec, result)
         tables = {name: item for name, item in written.items() if not item.is_list}
         manifests = {name: {**manifest, "release": ".".join(spec.released(name))} for name in tables}
         parts = [(Placed(spec, name), item.table, manifests[name]) for name, item in tables.items()]
         assert spec.release is not None
-        publish_together(workspace, parts, in_steps=spec.release.in_steps)
+        publish_together(workspace, parts, addition, in_steps=spec.release.in_steps)
         if never_together(workspace.engine, in_steps=False) is not None:
             notes.append(_IN_STEPS)
     return replace(result, notes=notes, manifest=manifests[PERSON])
@@ -512,16 +561,55 @@ def _with(result: RelationalResult, seen: Examined) -> RelationalResult:
         result,
         classes=seen.classes,
         fewest=seen.fewest,
-        requirements=[
-            {
-                "requirement": requirement_label(item.requirement),
-                "fewest": item.fewest,
-                "rare": item.rare,
-                "reached": item.reached,
-                "holds": item.holds,
-            }
-            for item in seen.shared
-        ],
+        requirements=_requirements(seen.shared),
+    )
+
+
+def _requirements(shared: Sequence[Shared]) -> list[RequirementResult]:
+    return [
+        {
+            "requirement": requirement_label(item.requirement),
+            "fewest": item.fewest,
+            "rare": item.rare,
+            "reached": item.reached,
+            "holds": item.holds,
+        }
+        for item in shared
+    ]
+
+
+def _joint_result(spec: RelationalSpec, earlier: EarlierReleases, joint: JointRelease | None) -> JointResult:
+    """What the release and those of its ledger show together, as it stands in results."""
+    assert spec.ledger is not None
+    return {
+        "table": ".".join(spec.ledger.table),
+        "earlier": [entry.name for entry in earlier.entries],
+        "changed": [] if joint is None else list(joint.changed),
+        "persons": 0 if joint is None else joint.persons,
+        "classes": 0 if joint is None else joint.classes,
+        "requirements": [] if joint is None else _requirements(joint.shared),
+    }
+
+
+def _conflict(joint: JointRelease, earlier: EarlierReleases) -> str | None:
+    """Why a release may not be published beside the earlier ones; None where it may."""
+    if joint.passed:
+        return None
+    if joint.changed:
+        return (
+            f"{', '.join(joint.changed)} can no longer be derived from the source (the source or the release has "
+            "changed), so what the releases reveal together is unknown"
+        )
+    names = ", ".join(entry.name for entry in earlier.entries)
+    problems = [
+        f"{counted(item.rare, 'combination')} {'violates' if item.rare == 1 else 'violate'} "
+        f"{requirement_label(item.requirement)}, the rarest shared by {counted(item.fewest or 0, 'person')}"
+        for item in joint.shared
+        if not item.holds
+    ]
+    return (
+        f"together with {names}, {'; '.join(problems)}; release no column on a lower level than before "
+        "(minimum_level), or leave out what only one of the releases needs"
     )
 
 
@@ -590,6 +678,8 @@ _IN_STEPS = (
     "the tables were published one after the other: who read them at that moment may have missed some, and a run that "
     "is killed then leaves some missing until kanon-sql clean --yes"
 )
+
+_LEDGER_UNREAD = "the ledger was not read: anonymize compares with earlier releases"
 
 _NOT_PROVEN = (
     "not proven: for sensitive values persons are left out who need not be, so that levels that lose less may do"

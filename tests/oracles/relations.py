@@ -11,6 +11,7 @@ from itertools import combinations, product
 from typing import Any
 
 __all__ = [
+    "Table",
     "World",
     "fewest_sharing",
     "fewest_values",

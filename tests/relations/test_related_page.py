@@ -122,7 +122,7 @@ def test_what_is_not_for_several_tables_says_what_is(database: str, tmp_path: Pa
     (tmp_path / "t.yml").write_text(SPEC + "ledger: {table: l}\n")
     run = CliRunner().invoke(app, ["plan", str(tmp_path / "t.yml"), "-d", database])
     assert run.exit_code == 2, run.output
-    assert "a ledger does not compare releases of several tables" in " ".join(run.output.split())
+    assert "recoding: local chooses levels by class and row" in " ".join(run.output.split())
 
 
 def test_where_the_manifest_goes(database: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import FrequencySets, is_same_table
-from kanon_sql.release.ledger import Addition, Entry, read_ledger, released_form
+from kanon_sql.release.ledger import Addition, Entry, of_one_table, read_ledger, released_form
 from kanon_sql.release.manifest import release_key
 from kanon_sql.spec import DifferentialPrivacyRequirement, Spec
 from kanon_sql.sql import Relation
@@ -33,7 +33,7 @@ def refuse_exceeded_budget(
     """
     assert spec.ledger is not None
     assert spec.release is not None
-    entries = read_ledger(workspace, Relation(spec.ledger.table))
+    entries = of_one_table(read_ledger(workspace, Relation(spec.ledger.table)))
     problems = []
     for entry in entries:
         if entry.differential_privacy is None:
