@@ -238,6 +238,10 @@ def risk(
         )
     if population is not None:
         refuse_counts(spec, "a population")
+    if special_uniques is not None:
+        refuse_counts(spec, "a search for special uniques")
+    if weight is not None:
+        refuse_counts(spec, "an estimate by sampling weights")
     unit = None if count_rows else spec.unit
     if special_uniques is not None:
         _check_special_uniques(special_uniques, len(names), unit)

@@ -337,6 +337,8 @@ def test_verbs_that_read_rows_refuse(database: Database, tmp_path: Path) -> None
         lambda: kanon_sql.evidence(engine, spec),
         lambda: kanon_sql.apply(engine, spec, "kept", source="cells", release="again"),
         lambda: kanon_sql.risk(engine, spec, population="cells"),
+        lambda: kanon_sql.risk(engine, spec, special_uniques=2),
+        lambda: kanon_sql.risk(engine, spec, weight="n"),
         lambda: kanon_sql.check(engine, spec, republication=kanon_sql.Republication("cells", "job", 2)),
     ):
         with pytest.raises(UnsupportedError, match="here a row stands for several"):
