@@ -59,10 +59,11 @@ class KAnonymityRequirement(Requirement):
             "Hundepool, Willenborg 1996",
         ),
     )
-    expected: ClassVar[str] = "{k: 5} or a whole number, {k: 3, combinations: 2}, or {column: wanted_k, default: 5}"
+    expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
     definition: ClassVar[str] = (
         "Every class has at least k rows, or persons where persons are protected (Samarati 2001; Sweeney 2002). It "
-        "does not protect sensitive values: all rows of a class may have the same value."
+        "does not protect sensitive values: all rows of a class may have the same value. With combinations, every "
+        "combination of values of so few columns has k rows, and a class may be smaller (Hundepool, Willenborg 1996)."
     )
 
     k: K | None = Field(default=None, description="The size of the smallest equivalence class.")
