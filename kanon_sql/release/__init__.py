@@ -55,6 +55,7 @@ from kanon_sql.release.ledger import (
     RecordedTable,
     RelatedEntry,
     ReleasedColumn,
+    SpentOnNoise,
     digest_of,
     of_one_table,
     of_several_tables,
@@ -101,13 +102,20 @@ from kanon_sql.release.write import WrittenTable, remove_leftovers, staged, stag
 from kanon_sql.release.write_source import Labelled, free_name, labelled_by_person, labelled_with_values
 
 if TYPE_CHECKING:
-    from kanon_sql.release.differential.budget import budgets, refuse_exceeded_budget, spend
+    from kanon_sql.release.differential.budget import (
+        addition_of_rows,
+        addition_of_table,
+        budgets,
+        refuse_exceeded_budget,
+        spend,
+    )
     from kanon_sql.release.differential.mechanism import (
         choose_levels,
         draw,
         expected_size,
         lattice_to_choose_from,
     )
+    from kanon_sql.release.differential.noise import NoisePlan, Sensitivity, noise_for
     from kanon_sql.release.differential.parameters import Sampling, sampling_for
     from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
     from kanon_sql.release.differential.scores import Score, score_for
@@ -133,6 +141,7 @@ __all__ = [
     "JudgedRows",
     "Labelled",
     "NewRows",
+    "NoisePlan",
     "Pending",
     "Record",
     "RecordedTable",
@@ -140,11 +149,15 @@ __all__ = [
     "ReleasedColumn",
     "Sampling",
     "Score",
+    "Sensitivity",
+    "SpentOnNoise",
     "State",
     "UnsafeNodes",
     "WrittenFile",
     "WrittenTable",
     "addition",
+    "addition_of_rows",
+    "addition_of_table",
     "budgets",
     "choose_levels",
     "chosen_by_score",
@@ -184,6 +197,7 @@ __all__ = [
     "marks_perturbed",
     "name_obstacles",
     "never_together",
+    "noise_for",
     "of_one_table",
     "of_several_tables",
     "open_state_schema",
@@ -239,8 +253,12 @@ __all__ = [
 
 _HOME = {
     "History": "invariant",
+    "NoisePlan": "differential.noise",
     "Sampling": "differential.parameters",
     "Score": "differential.scores",
+    "Sensitivity": "differential.noise",
+    "addition_of_rows": "differential.budget",
+    "addition_of_table": "differential.budget",
     "budgets": "differential.budget",
     "choose_levels": "differential.mechanism",
     "chosen_by_score": "differential.randomness",
@@ -252,6 +270,7 @@ _HOME = {
     "keep": "kept_recoding",
     "read_recoding": "kept_recoding",
     "lattice_to_choose_from": "differential.mechanism",
+    "noise_for": "differential.noise",
     "operating_system": "differential.randomness",
     "publish_history": "invariant",
     "refuse_exceeded_budget": "differential.budget",

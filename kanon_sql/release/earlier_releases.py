@@ -115,7 +115,7 @@ def _obstacles(
         return [
             f"{entry.name} is a table of counts, which is not compared with rows; use a ledger of its own for tables"
         ]
-    if entry.differential_privacy is not None:
+    if entry.spending is not None:
         return [
             f"{entry.name} is differentially private, and a release that is not could reveal what it hides; keep "
             "one kind of release in a ledger, and do not release this table otherwise"

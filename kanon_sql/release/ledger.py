@@ -12,7 +12,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
@@ -36,6 +37,8 @@ __all__ = [
     "RecordedTable",
     "RelatedEntry",
     "ReleasedColumn",
+    "Spending",
+    "SpentOnNoise",
     "digest_of",
     "of_one_table",
     "of_several_tables",
@@ -87,6 +90,50 @@ class ReleasedColumn:
         return cls(int(data["level"]), int(data["height"]), data["digest"], data["rule"])
 
 
+class Spending(Protocol):
+    """What a differentially private release says of its privacy budget."""
+
+    @property
+    def spends(self) -> tuple[Fraction, Fraction]:
+        """Its epsilon and delta, exactly."""
+
+    @property
+    def may_spend(self) -> tuple[Fraction, Fraction]:
+        """The epsilon and delta that all releases of its ledger may spend together."""
+
+
+@dataclass(frozen=True)
+class SpentOnNoise:
+    """What a table with noise spent.
+
+    Attributes:
+        spends: its epsilon and delta.
+        may_spend: those that all releases of the ledger may spend together.
+    """
+
+    spends: tuple[Fraction, Fraction]
+    may_spend: tuple[Fraction, Fraction]
+
+    @property
+    def notation(self) -> str:
+        """Such as ``(1, 0)-differential privacy (noise)``."""
+        epsilon, delta = map(float, self.spends)
+        return f"({epsilon:g}, {delta:g})-differential privacy (noise)"
+
+    def to_dict(self) -> dict[str, str]:
+        """As the ledger stores it; fractions, so that sums are exact."""
+        names = ("epsilon", "delta", "total_epsilon", "total_delta")
+        return {name: str(item) for name, item in zip(names, (*self.spends, *self.may_spend), strict=True)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str]) -> SpentOnNoise:
+        """What :meth:`to_dict` wrote."""
+        epsilon, delta, total_epsilon, total_delta = (
+            Fraction(data[name]) for name in ("epsilon", "delta", "total_epsilon", "total_delta")
+        )
+        return cls((epsilon, delta), (total_epsilon, total_delta))
+
+
 @dataclass(frozen=True)
 class Entry:
     """One release of the ledger.
@@ -104,6 +151,7 @@ class Entry:
         privacy: what was required of it.
         rows: rows of the source, released and suppressed.
         table: of a table of counts the spec, its levels and a digest of its source; None for any other release.
+        noise: what a table with noise spent; None for any other release.
     """
 
     release: tuple[str, ...]
@@ -119,6 +167,7 @@ class Entry:
     privacy: tuple[Requirement, ...]
     rows: Mapping[str, int]
     table: Mapping[str, Any] | None = None
+    noise: SpentOnNoise | None = None
 
     @property
     def name(self) -> str:
@@ -129,6 +178,11 @@ class Entry:
     def differential_privacy(self) -> DifferentialPrivacyRequirement | None:
         """What it spent, where it is the output of a differentially private mechanism."""
         return differential_privacy_in(self.privacy)
+
+    @property
+    def spending(self) -> Spending | None:
+        """The privacy budget that it spent; None where it is no differentially private release."""
+        return self.differential_privacy or self.noise
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -151,6 +205,7 @@ class Entry:
             "privacy": [requirement.to_dict() for requirement in self.privacy],
             "rows": dict(self.rows),
             **({} if self.table is None else {"table": dict(self.table)}),
+            **({} if self.noise is None else {"noise": self.noise.to_dict()}),
         }
 
     @classmethod
@@ -172,6 +227,7 @@ class Entry:
             privacy=tuple(parse_requirement(item) for item in data["privacy"]),
             rows=data["rows"],
             table=data.get("table"),
+            noise=SpentOnNoise.from_dict(data["noise"]) if "noise" in data else None,
         )
 
 
@@ -282,8 +338,8 @@ class RelatedEntry:
         return ".".join(self.release)
 
     @property
-    def differential_privacy(self) -> None:
-        """Never: its classes are counted."""
+    def spending(self) -> None:
+        """No privacy budget: its classes are counted."""
         return
 
     def to_dict(self) -> dict[str, Any]:

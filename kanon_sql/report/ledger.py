@@ -51,7 +51,8 @@ def ledger_text(result: LedgerResult) -> RenderableType:
 def _facts(entry: Entry | RelatedEntry) -> tuple[Mapping[str, ReleasedColumn], str, int | None]:
     """The columns of a release, what was required of it, and its rows; of several tables those of persons."""
     if isinstance(entry, Entry):
-        required = ", ".join(label_of(requirement) for requirement in entry.privacy)
+        spent = [] if entry.noise is None else [entry.noise.notation]
+        required = ", ".join([*(label_of(requirement) for requirement in entry.privacy), *spent])
         return entry.quasi_identifiers, required, entry.rows.get("released")
     columns = {
         f"{name}.{column}": item for name, table in entry.tables.items() for column, item in table.columns.items()

@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
-from kanon_sql.report.words import number, shown
+from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.tabulate import PublishedCell, Tabulation
+    from kanon_sql.verbs.tabulate import NoiseSummary, PublishedCell, Tabulation
 
 __all__ = ["tabulation_csv", "tabulation_text"]
 
@@ -37,6 +37,8 @@ def tabulation_text(result: Tabulation) -> RenderableType:
         parts += section("Table", _table(result))
     if any(cell.suppressed for cell in result.table):
         parts += [Text(), Text(f"{LEFT_OUT}: suppressed; in brackets the interval that a reader can compute", "dim")]
+    if result.noise is not None:
+        parts += section("Differential privacy", facts(_noise(result.noise)))
     if result.warnings:
         parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:
@@ -52,6 +54,10 @@ def tabulation_csv(result: Tabulation) -> str:
     """
     text = StringIO()
     lines = csv.writer(text, lineterminator="\n")
+    if result.noise is not None:
+        lines.writerow([*result.dimensions, "value", "error"])
+        lines.writerows([*cell.labels, cell.value, cell.error] for cell in result.table)
+        return text.getvalue()
     places = [
         (f"{name}{of}", place, of)
         for place, name in enumerate(result.dimensions)
@@ -67,7 +73,8 @@ def tabulation_csv(result: Tabulation) -> str:
 
 
 def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
-    yield "rows", number(result.rows)
+    if result.rows is not None:
+        yield "rows", number(result.rows)
     if result.sample is not None:
         yield "drawn from", f"{number(result.sample['rows'])} rows, one in {number(result.sample['expansion'])}"
     says = ", ".join([result.measured, *result.further])
@@ -77,9 +84,30 @@ def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
         made = zip(result.dimensions, result.levels, result.level_names, strict=True)
         yield "collapsed to", ", ".join(f"{shown(name)} {_level(levels, names)}" for name, levels, names in made)
     yield "cells", number(result.cells["total"])
-    yield "suppressed", number(result.cells["suppressed"])
+    if result.noise is None:
+        yield "suppressed", number(result.cells["suppressed"])
     if result.release is not None:
         yield "published as", result.release
+
+
+def _noise(found: NoiseSummary) -> Iterable[tuple[str, str]]:
+    """What the noise guarantees, and the error to expect of it."""
+    yield "epsilon", f"{found['epsilon']:g}"
+    yield "delta", f"{found['delta']:g}"
+    counts = f"{plural(found['contributions'], 'contribution')} at most"
+    if found["bounds"] is not None:
+        counts += f", each from {number(found['bounds'][0])} to {number(found['bounds'][1])}"
+    yield "protects", f"rows ({counts})" if found["protects"] is None else f"{shown(found['protects'])} ({counts})"
+    yield "noise", f"{found['distribution']}, standard deviation {found['standard_deviation']:.4g} in a finest cell"
+    yield "error", f"{number(found['error'])} at most in 95 % of the finest cells"
+    if found["threshold"] is not None:
+        yield "published", f"cells of {number(found['threshold'])} noisy contributions or more"
+    spent, total = found["spent"], found["total"]
+    yield (
+        "budget",
+        f"epsilon {spent['epsilon']:g} of {total['epsilon']:g} and delta {spent['delta']:g} of {total['delta']:g} are "
+        f"spent ({found['ledger']})",
+    )
 
 
 def _level(levels: Sequence[int], names: Sequence[str]) -> str:

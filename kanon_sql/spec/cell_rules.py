@@ -11,11 +11,12 @@ from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Check, Fault, Part, chosen, fail, integer, number, plain_number, text
 from kanon_sql.spec.fields import ColumnName
+from kanon_sql.spec.noise import NoiseOptions
 
 __all__ = ["METHODS", "Protection", "Rules"]
 
 ROUNDINGS = ("conventional_rounding", "random_rounding", "controlled_rounding")
-METHODS = ("suppression", *ROUNDINGS, "collapsing")
+METHODS = ("suppression", *ROUNDINGS, "collapsing", "noise")
 
 
 # --- Rules ---------------------------------------------------------------------------------
@@ -153,6 +154,11 @@ class Rules(Part):
             )
             yield Fault((), why)
 
+    @classmethod
+    def none(cls) -> Self:
+        """No rule, for a table that is protected without."""
+        return cls.model_construct(**dict.fromkeys(cls.model_fields))
+
     @property
     def of_sums(self) -> list[str]:
         """The rules asked for that look at contributions."""
@@ -193,6 +199,7 @@ _TAKEN_BY = {
     "base": ROUNDINGS,
     "seed": ("random_rounding",),
     "key_variable": ("random_rounding",),
+    "noise": ("noise",),
 }
 
 
@@ -202,7 +209,7 @@ class Protection(Part):
     Attributes:
         method: ``suppression`` leaves sensitive cells out and as many others as it takes; the roundings change cells
             to multiples of a base; ``collapsing`` combines categories by their hierarchies, or with their
-            neighbours, until no cell is sensitive.
+            neighbours, until no cell is sensitive; ``noise`` adds random numbers to all cells, sensitive or not.
         width: for suppression of counts: how far apart the least and the largest possible value of a sensitive cell
             must be; one less than the threshold by default, so that no reader can tell that it is below.
         percent: for suppression of sums: how far from the value, in percent of it, both bounds must be where only the
@@ -210,12 +217,15 @@ class Protection(Part):
         base: for the roundings: what the published values are multiples of.
         seed: for random rounding: what decides the directions, for tests; who knows it can undo part of the rounding.
         key_variable: for random rounding: the environment variable that holds a secret key, which decides instead.
+        noise: for noise: its privacy budget, and what bounds each person's part.
     """
 
     expected: ClassVar[str] = "suppression, or {method: controlled_rounding, base: 5}"
 
     method: Annotated[
-        Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"],
+        Literal[
+            "suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing", "noise"
+        ],
         chosen("method of protection"),
     ] = Field(default="suppression", description="How sensitive cells are protected.")
     width: Annotated[int | None, integer("a width", 1)] = Field(
@@ -235,11 +245,16 @@ class Protection(Part):
     key_variable: Annotated[str | None, text("the name of an environment variable")] = Field(
         default=None, description="The environment variable that holds the secret key of random rounding."
     )
+    noise: NoiseOptions | None = Field(default=None, description="Add noise, by a privacy budget.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A word alone is the method."""
-        return {"method": value} if isinstance(value, str) else value
+        """A word alone is the method, and what is said of noise says that it is one."""
+        if isinstance(value, str):
+            return {"method": value}
+        if isinstance(value, Mapping) and value.get("noise") is not None and value.get("method") is None:
+            return {**value, "method": "noise"}
+        return value
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -249,9 +264,12 @@ class Protection(Part):
             return
         for option, methods in _TAKEN_BY.items():
             if option in given and method not in methods:
-                yield Fault(
-                    (option,), f"{method} does not use this option; leave it out, or use {' or '.join(methods)}", True
-                )
+                why = f"{method} does not use this option; leave it out, or use {' or '.join(methods)}"
+                if method == "noise" and option in NoiseOptions.elsewhere:
+                    why = NoiseOptions.elsewhere[option]
+                yield Fault((option,), why, True)
+        if method == "noise" and "noise" not in given:
+            yield Fault((), f"noise needs a privacy budget, such as {{noise: {NoiseOptions.expected}}}")
         if method in ROUNDINGS and "base" not in given:
             yield Fault((), f"{method} needs a base, such as {{method: {method}, base: 5}}")
         if method == "random_rounding" and ("seed" in given) == ("key_variable" in given):
@@ -274,4 +292,5 @@ class Protection(Part):
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this protection: what its method takes."""
         values = {**self.model_dump(), "percent": plain_number(self.percent)}
+        values["noise"] = None if self.noise is None else self.noise.to_dict()
         return {name: item for name, item in values.items() if self.method in _TAKEN_BY.get(name, METHODS)}

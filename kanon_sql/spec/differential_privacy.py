@@ -45,13 +45,10 @@ LEAST_EPSILON, MOST_EPSILON = 0.001, 20
 """Below, k takes long to compute; above, the promise is that a likelihood grows by less than 500 million times."""
 
 
-def _epsilon(what: str) -> Check[float]:
+def epsilon_of(what: str) -> Check[float]:
+    """A check for an epsilon."""
     fits = f"{what} from {LEAST_EPSILON} to {MOST_EPSILON}"
     return the_number(fits, least=LEAST_EPSILON, most=MOST_EPSILON)
-
-
-def _delta(what: str) -> Check[float]:
-    return the_number(f"{what} of at least 1e-30 and below 1", least=1e-30, below=1)
 
 
 def exactly(value: float) -> Fraction:
@@ -72,7 +69,7 @@ class Total(Part):
     epsilon: Annotated[float, the_number("a total epsilon of at least 0.001", least=LEAST_EPSILON)] = Field(
         description="The privacy budget: the largest sum of the epsilons of all releases of the ledger."
     )
-    delta: Annotated[float, _delta("a total delta")] = Field(
+    delta: Annotated[float, the_number("a total delta of at least 0 and below 1", least=0, below=1)] = Field(
         description="The largest sum of the deltas of all releases of the ledger."
     )
 
@@ -88,7 +85,7 @@ class LevelSearch(Part):
 
     expected: ClassVar[str] = "{epsilon: 0.1, score: loss}"
 
-    epsilon: Annotated[float, _epsilon("the epsilon of the search")] = Field(
+    epsilon: Annotated[float, epsilon_of("the epsilon of the search")] = Field(
         description="The part of epsilon to spend on choosing the levels."
     )
     score: Annotated[
@@ -148,11 +145,11 @@ class DifferentialPrivacyRequirement(Requirement):
     not_certified: ClassVar[str] = "it is a property of the mechanism, which a table does not show"
     counts_persons: ClassVar[bool] = False
 
-    epsilon: Annotated[float, _epsilon("epsilon")] = Field(
+    epsilon: Annotated[float, epsilon_of("epsilon")] = Field(
         description="With and without any one row, the probabilities of a release differ by at most a factor of "
         "e^epsilon."
     )
-    delta: Annotated[float, _delta("delta")] = Field(
+    delta: Annotated[float, the_number("delta of at least 1e-30 and below 1", least=1e-30, below=1)] = Field(
         description="The probability of exceptions; choose it far below 1 / the number of rows."
     )
     generalization: Annotated[dict[str, int] | None, _levels] = Field(

@@ -12,6 +12,8 @@ from pydantic_core import CoreSchema
 from kanon_sql.spec.checks import Check, Fault, Faults, Part, fail, integer, items, kind, text
 from kanon_sql.spec.fields import Flag
 from kanon_sql.spec.hierarchy import QuasiIdentifier
+from kanon_sql.spec.load import label_text
+from kanon_sql.spec.redact import sha256
 
 __all__ = ["Dimension", "parse_dimensions"]
 
@@ -124,6 +126,25 @@ def _groupings(value: object) -> dict[str, Grouping]:
     return {name: item for name, item in found.items() if item is not None}
 
 
+def _label(value: object) -> str:
+    found = label_text(value)
+    if found is None:
+        fail(f"expected a label, got {kind(value)}")
+    return text("a label")(found)
+
+
+@Check
+def _values(value: object) -> tuple[str, ...]:
+    found = items("labels", _label, least=1)(value)
+    if len(set(found)) < len(found):
+        fail("expected each label once")
+    return found
+
+
+_LABEL = {"anyOf": [{"type": "string", "minLength": 1}, {"type": "number"}, {"type": "boolean"}]}
+_VALUES = {"type": "array", "items": _LABEL, "minItems": 1}
+
+
 class Dimension(Part):
     """A column that the table is broken down by.
 
@@ -135,6 +156,8 @@ class Dimension(Part):
         merge: where categories collapse, the order in which neighbours are merged: none listed for that of the values;
             None where categories are not merged.
         total: whether the table has the total over all of its categories.
+        values: for noise, the labels of the only level, whether they occur or not; None where a hierarchy in a file or
+            a tree lists them, or only the rows say.
     """
 
     expected: ClassVar[str] = "nothing, or {hierarchy: {intervals: [10]}, levels: [1], total: true}"
@@ -152,6 +175,9 @@ class Dimension(Part):
         default=None, description="Merge neighbouring categories: by_value, or a list of all categories in order."
     )
     total: Flag = Field(default=True, description="Whether to include a total.")
+    values: Annotated[tuple[str, ...] | None, Check(_values, _VALUES)] = Field(
+        default=None, description="For noise: the labels of the level, whether they occur or not."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -177,6 +203,13 @@ class Dimension(Part):
                 yield Fault(("merge",), "categories with hierarchies are not merged; leave one of the two out", True)
             if len(value.hierarchies) < 2:
                 yield Fault(("hierarchies",), "expected two at least; write a single one as 'hierarchy'")
+        if value.values is not None and (len(value.levels) > 1 or value.hierarchy.is_listed):
+            why = (
+                "the hierarchy lists its values already; leave 'values' out"
+                if value.hierarchy.is_listed
+                else "they are the labels of one level; for several, list them in a hierarchy file or tree"
+            )
+            yield Fault(("values",), why, True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -186,17 +219,25 @@ class Dimension(Part):
         return {"anyOf": [schema, {"type": "null"}]}
 
     @property
+    def declared(self) -> bool:
+        """Whether its categories are known without the rows."""
+        return self.values is not None or (self.hierarchy.is_listed and self.hierarchy.table is None)
+
+    @property
     def groups(self) -> list[tuple[str, int]]:
         """Every level of several hierarchies that has cells, and the name of its hierarchy."""
         return [(name, level) for name, item in self.hierarchies.items() for level in item.levels]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this dimension."""
-        return self._written({"": self.hierarchy.to_dict(), **{k: v.hierarchy.to_dict() for k, v in self._others}})
+        found = self._written({"": self.hierarchy.to_dict(), **{k: v.hierarchy.to_dict() for k, v in self._others}})
+        return found if self.values is None else {**found, "values": list(self.values)}
 
     def redacted(self) -> dict[str, Any]:
         """:meth:`to_dict` for a manifest."""
         found = self._written({"": self.hierarchy.redacted(), **{k: v.hierarchy.redacted() for k, v in self._others}})
+        if self.values is not None:
+            return {**found, "values": {"sha256": sha256({"values": self.values}), "values": len(self.values)}}
         return {**found, "merge": f"{len(self.merge)} categories"} if self.merge else found
 
     @property

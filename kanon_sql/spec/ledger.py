@@ -16,7 +16,7 @@ from kanon_sql.spec.requirement import LISTED
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["LedgerOptions", "ledger_faults"]
+__all__ = ["LedgerOptions", "ledger_faults", "name_faults"]
 
 
 class LedgerOptions(Part):

@@ -18,6 +18,7 @@ from kanon_sql.spec.keys import ColumnKey, written_key
 from kanon_sql.spec.ledger import LedgerOptions, name_faults
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import folded, format_table_name
+from kanon_sql.spec.noise import noise_faults
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import Source
@@ -87,9 +88,10 @@ class TableSpec(SpecDocument):
         total_label: what a total is called in place of a category.
         tables: the dimensions of each of several tables that are protected together; None for one table of all.
         steps: a random sample that the table is made of; None for all rows.
-        rules: what makes a cell sensitive.
+        rules: what makes a cell sensitive; none where noise hides every cell.
         protection: how sensitive cells are protected.
-        ledger: where published tables of the source are recorded and compared; None for no comparison.
+        ledger: where published tables of the source are recorded and compared, or where noise is recorded with the
+            privacy budget that it spends; None for neither.
         warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
@@ -144,10 +146,12 @@ class TableSpec(SpecDocument):
         default=None, description="The dimensions of each of several tables that are protected together."
     )
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")
-    rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
+    rules: Rules = Field(default=Rules.none(), description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
     ledger: LedgerOptions | None = Field(
-        default=None, description="The table that records published tables, so that their cells cannot be subtracted."
+        default=None,
+        description="The table that records published tables, so that their cells cannot be subtracted, or with noise "
+        "what they spend.",
     )
     warnings: NamedWarnings = Field(default=NamedWarnings(), description="For each warning: error, warn or allow.")
 
@@ -158,6 +162,9 @@ class TableSpec(SpecDocument):
         """One role per column, rules that fit what is tabulated, a release of its own."""
         if value is None:
             return
+        yield from noise_faults(value)
+        if "rules" not in given and value.protection.noise is None:
+            yield Fault((), f"missing 'rules': what makes a cell sensitive, such as {Rules.expected}", True)
         roles = {"unit": value.unit, "measure": value.measure, "weight": value.weight}
         for role, name in roles.items():
             if name is not None and name in value.dimensions:
@@ -196,7 +203,9 @@ class TableSpec(SpecDocument):
         if value.count == "persons" and value.unit is None:
             yield Fault(("count",), "persons are identified by a unit; name its column, or count rows")
         if value.ledger is not None:
-            yield from _ledger_faults(value, value.ledger)
+            yield from name_faults(value.ledger, value.source.table, value.release)
+            if value.protection.noise is None:
+                yield from _ledger_faults(value, value.ledger)
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another name")
@@ -230,6 +239,11 @@ class TableSpec(SpecDocument):
     def further(self) -> list[str]:
         """What is published beside the value of each cell: ``count``, ``mean``, ``percent``."""
         return [*(["count", "mean"] if self.mean else []), *([] if self.percent_of is None else ["percent"])]
+
+    @property
+    def declared(self) -> bool:
+        """Whether it is known without the rows which cells there are."""
+        return all(item.declared for item in self.dimensions.values())
 
     @property
     def expansion(self) -> int:
@@ -280,7 +294,7 @@ class TableSpec(SpecDocument):
             "total_label": self.total_label,
             "tables": None if self.tables is None else [list(one) for one in self.tables],
             "steps": None if self.steps is None else self.steps.to_dict(),
-            "rules": self.rules.to_dict(),
+            "rules": None if self.protection.noise is not None else self.rules.to_dict(),
             "protection": protection,
             "ledger": None if self.ledger is None else self.ledger.model_dump(mode="json"),
             **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
@@ -305,7 +319,8 @@ class TableSpec(SpecDocument):
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a table spec may be written in."""
         schema = tidied(cls)
-        schema["properties"]["protection"] = {"anyOf": [{"enum": [*METHODS]}, schema["properties"]["protection"]]}
+        words = [method for method in METHODS if method != "noise"]
+        schema["properties"]["protection"] = {"anyOf": [{"enum": words}, schema["properties"]["protection"]]}
         return titled(
             schema, "kanon_sql table spec", "What to tabulate, what makes a cell sensitive, and how it is protected."
         )
@@ -349,7 +364,6 @@ def _merge_faults(value: TableSpec, name: str) -> Iterator[Fault]:
 
 def _ledger_faults(value: TableSpec, ledger: LedgerOptions) -> Iterator[Fault]:
     """What tables cannot be compared with others."""
-    yield from name_faults(ledger, value.source.table, value.release)
     if ledger.on_conflict != "refuse":
         why = "suppression hides more cells by itself, and other tables are refused; leave it out"
         yield Fault(("ledger", "on_conflict"), why, True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kanon_sql.tables.cells import tabulated
 from kanon_sql.tables.earlier_tables import addition_of, audited_jointly, comparable_tables
+from kanon_sql.tables.noisy_cells import bounded_cells, noisy, plan_of
 from kanon_sql.tables.protect import ProtectedTable, protected
 from kanon_sql.tables.publish import expanded, further_of, level_of, publish_table
 from kanon_sql.tables.structure import group_of
@@ -18,11 +19,14 @@ __all__ = [
     "ProtectedTable",
     "addition_of",
     "audited_jointly",
+    "bounded_cells",
     "comparable_tables",
     "expanded",
     "further_of",
     "group_of",
     "level_of",
+    "noisy",
+    "plan_of",
     "protected",
     "publish_table",
     "tabulated",

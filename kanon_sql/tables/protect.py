@@ -46,6 +46,8 @@ class ProtectedTable:
         steps: for controlled rounding, by how many multiples of the base values may have been moved.
         counts: the protected counts beside sums; None where none are published.
         joint: what it tells together with earlier tables of its ledger; None where it was not compared.
+        errors: for noise, how far each value is from the true one at most with a probability of 95 %; None where that
+            is not known.
     """
 
     table: CellTable
@@ -57,6 +59,7 @@ class ProtectedTable:
     steps: int | None = None
     counts: ProtectedTable | None = None
     joint: JointProof | None = None
+    errors: Sequence[int | None] = ()
 
     @property
     def suppressed(self) -> int:

@@ -85,7 +85,8 @@ def _of_dimension(spec: TableSpec, name: str) -> list[str]:
 def _numbers(spec: TableSpec) -> dict[str, int]:
     """What a cell says -> its digits after the point."""
     digits = {"count": 0, "mean": spec.decimals + MORE_DIGITS, "percent": PERCENT_DIGITS}
-    return {"value": spec.decimals, "suppressed": 0, **{name: digits[name] for name in spec.further}}
+    mark = "suppressed" if spec.protection.noise is None else "error"
+    return {"value": spec.decimals, mark: 0, **{name: digits[name] for name in spec.further}}
 
 
 def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
@@ -99,7 +100,7 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[WrittenTable]:
             (
                 *_place(spec, cell.key),
                 expanded(spec, value),
-                int(value is None),
+                int(value is None) if spec.protection.noise is None else found.errors[index],
                 *(own[index] for own in further.values()),
             )
         )
@@ -235,7 +236,7 @@ def _verify(
 ) -> None:
     """Compare what stands in the database with what may be published, and that with the proof."""
     workspace.report("verifying what was written", None)
-    read = workspace.fetch("tables/read", MOST_CELLS, table=target, names=columns_of(spec))
+    read = workspace.fetch("tables/read", max(MOST_CELLS, len(rows) + 1), table=target, names=columns_of(spec))
     digits = [digits_of(spec).get(name) for name in columns_of(spec)]
     if Counter(read_row(row, digits) for row in read) != Counter(read_row(row, digits) for row in rows):
         raise VerificationError("verification: the written table is not the one that was protected; it was dropped")

@@ -73,7 +73,7 @@ class CellTable:
     @classmethod
     def of(cls, cells: Sequence[Cell], *, sums: bool, groups: Groups | None = None) -> CellTable:
         """The table of some cells, put in order."""
-        return cls(sorted(cells, key=lambda cell: _order(cell.key)), sums, groups or {})
+        return cls(sorted(cells, key=lambda cell: in_order(cell.key)), sums, groups or {})
 
     @cached_property
     def position(self) -> Mapping[Key, int]:
@@ -160,5 +160,6 @@ class CellTable:
         return all(values[above] == sum(values[part] for part in parts) for above, parts in self.relations)
 
 
-def _order(key: Key) -> tuple[object, ...]:
+def in_order(key: Key) -> tuple[object, ...]:
+    """What keys are sorted by."""
     return tuple(tuple((label is not None, label or "") for label in path) for path in key)

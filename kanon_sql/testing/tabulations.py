@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset
 from kanon_sql.testing.subject import Subject
 
-__all__ = ["TABULATIONS", "Tabulations"]
+__all__ = ["NOISY", "TABULATIONS", "Tabulations"]
 
 SEX: dict[str, Any] = {"hierarchy": {"tree": {"x": ["M", "m"], "y": ["F"]}}, "levels": [0, 1]}
 BANDS: dict[str, Any] = {"hierarchy": {"intervals": [20], "bottom": 0, "top": 60}, "levels": [1]}
@@ -118,6 +119,27 @@ TABULATIONS: dict[str, dict[str, Any]] = {
 """Tables of the visits."""
 
 
+NOISY: dict[str, dict[str, Any]] = {
+    "persons in declared cells": {
+        "dimensions": {"sex": SEX, "age": {**BANDS, "values": ["[0, 20)", "[20, 40)", "[40, 60)", ">= 60"]}},
+        "protection": {"noise": {"epsilon": 1, "contributions": 2}},
+    },
+    "rows in cells that occur": {
+        "count": "rows",
+        "dimensions": {"illness": {"total": False}, "sex": None},
+        "protection": {"noise": {"epsilon": 8, "delta": 0.01, "contributions": 3}},
+    },
+    "sums": {
+        "measure": "charge",
+        "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},
+        "protection": {"noise": {"epsilon": 8, "delta": 0.01, "bounds": [10, 40]}},
+    },
+}
+"""Tables of the visits with noise."""
+
+_LEDGER = "kanon_noise_ledger"
+
+
 class Tabulations(Fixtures):
     """Tables of counts and sums."""
 
@@ -173,3 +195,34 @@ class Tabulations(Fixtures):
             found.append({**answer, "cost": None})
         assert found[0] == found[1]
         assert any("compared with visits_release" in note for note in found[0]["notes"])
+
+    @pytest.mark.parametrize("case", NOISY)
+    def test_the_same_noise_as_duckdb(
+        self,
+        with_visits: Subject,
+        reference: Reference,
+        engine: Engine,
+        case: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """With coins that fall alike: which cells of a person count, and every value."""
+        monkeypatch.setattr("kanon_sql.tables.noisy_cells.new_secret", lambda: "a secret of the suite's own")
+        given = {
+            "version": 1, "kind": "table", "source": "visits", "release": "visits_release", "unit": "person",
+            "ledger": _LEDGER, **NOISY[case],
+        }  # fmt: skip
+        spec = kanon_sql.TableSpec.from_dict(given)
+        found = []
+        for subject, opened in ((with_visits, engine), (reference, reference.engine)):
+            subject.drop(_LEDGER)
+            subject.drop("visits_release")
+            monkeypatch.setattr("kanon_sql.tables.noisy_cells.operating_system", random.Random(4).getrandbits)
+            found.append(kanon_sql.tabulate(opened, spec).to_dict())
+        ours, theirs = found
+        assert {**ours, "cost": None} == {**theirs, "cost": None}
+        assert ours["verdict"] == "pass"
+        assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        with pytest.raises(kanon_sql.errors.SpecError, match="ledger"):
+            kanon_sql.tabulate(engine, spec)
+        with_visits.drop(_LEDGER)
+        reference.drop(_LEDGER)

@@ -237,7 +237,7 @@ class _Room:
         if item.ledger is not None:
             ledger = Relation(item.ledger)
             entered = [entry for entry in read_ledger(self.workspace, ledger) if entry.run_id == item.run_id]
-            if any(entry.differential_privacy is None for entry in entered):  # what was spent stays spent
+            if any(entry.spending is None for entry in entered):  # what was spent stays spent
                 withdraw_entry(self.workspace, ledger, item.run_id)
         record.withdraw()
         return replace(found, state="withdrawn")

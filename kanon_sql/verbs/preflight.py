@@ -143,6 +143,16 @@ def _rounded(engine: Engine, spec: TableSpec, options: Options) -> Iterable[Obst
     return () if name is None else obstacles_in(lambda: secret_in(name, "protection.key_variable"))
 
 
+def _noisy(engine: Engine, spec: TableSpec, options: Options) -> Iterator[Obstacle]:
+    """A preview of noise, which would show what the budget pays for."""
+    if spec.protection.noise is not None and options.preview:
+        yield Obstacle(
+            "--preview: every table with noise that is shown spends privacy budget, so that it is published and "
+            "recorded; leave it out",
+            SpecError,
+        )
+
+
 def _masked(engine: Engine, spec: PerturbSpec, options: Options) -> Iterable[Obstacle]:
     """Values that a secret perturbs, where the secret is not there."""
     return obstacles_in(lambda: spec.key_for(""))
@@ -756,7 +766,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "refresh": (_increments, _names, _read, _sampled, _written("refresh"), _state),
     "certify": (_certified, _certified_here, _directory),
     "certify_tables": (_certified_together, _certified_here, _directory),
-    "tabulate": (_names, _read, _sampled, _rounded, _published("publishing a table")),
+    "tabulate": (_names, _read, _sampled, _rounded, _noisy, _published("publishing a table")),
     "cloak": (_compared, _names, _read, _published("publishing a release"), _cells),
     "perturb": (_names, _read, _masked, _published("publishing rows"), _masks),
     "render": (_read, _script, _looked_at, _script_models),

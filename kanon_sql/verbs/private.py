@@ -17,6 +17,7 @@ from kanon_sql.release import (
     Sampling,
     Score,
     WrittenTable,
+    addition_of_rows,
     budgets,
     choose_levels,
     draw,
@@ -119,7 +120,7 @@ def privately_released(opened: Run, spec: Spec, options: Options) -> Release:
         score = None if requirement.search is None else score_for(requirement.search, given.sets)
         lattice = None if levels is not None else lattice_to_choose_from(evaluator)
         run = _Run(spec, requirement, sampling, entries, given, opened)
-        spend(given.workspace, spec, requirement, given.sets, entries)
+        spend(given.workspace, addition_of_rows(given.workspace, spec, requirement, given.sets, entries))
         search = None
         if lattice is not None and score is not None:
             levels = choose_levels(evaluator, lattice, score, requirement.of_search, sampling, operating_system)

@@ -20,6 +20,7 @@ from kanon_sql.spec import (
     Document,
     Keywords,
     Nonnegative,
+    Share,
     TableSpec,
     Text,
     VerdictResult,
@@ -38,12 +39,20 @@ from kanon_sql.tables import (
     tabulated,
 )
 from kanon_sql.verbs.preflight import Options, obstacles
-from kanon_sql.verbs.result import Cost, Warned
+from kanon_sql.verbs.result import Budget, Cost, Warned
 from kanon_sql.verbs.run import running
 from kanon_sql.verbs.steps import DrawnSample, steps_dict
 from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
-__all__ = ["PublishedCell", "Tabulation", "tabulate"]
+__all__ = [
+    "NoiseSummary",
+    "PublishedCell",
+    "Tabulation",
+    "manifest_summary",
+    "names_of_levels",
+    "published_cells",
+    "tabulate",
+]
 
 LIKE_TOTALS = {"*", "all", "grand total", "overall", "sum", "total", "totals"}
 """Categories with such names may be rows of totals in the source."""
@@ -60,7 +69,7 @@ class PublishedCell(Document):
         labels: its label per dimension; the spec's ``total_label`` for a total, None for NULL.
         levels: the level of each label; None for a total.
         value: its value, of a sample multiplied by the expansion; None where it is suppressed. Of decimals a number of
-            no more than 15 digits, which is exact as it is written.
+            no more than 15 digits, which is exact as it is written. With noise it may be negative.
         suppressed: whether it is suppressed.
         interval: for a suppressed cell, the least and the greatest value that it can have as far as every reader knows,
             the greatest one None where there is no end; None for other cells.
@@ -68,17 +77,20 @@ class PublishedCell(Document):
         mean: its mean; None where its value or its count is suppressed.
         percent: its percentage of a margin; None where either is suppressed.
         hierarchies: of a dimension with several, the name of the one that the label belongs to; else None.
+        error: with noise, how far the value is from the one without noise at most with a probability of 95 %; None
+            without noise, and for margins of which that is not known.
     """
 
     labels: Sequence[str | None]
     levels: Sequence[Count | None]
-    value: Nonnegative | None
+    value: float | None
     suppressed: bool
     interval: tuple[Nonnegative, Nonnegative | None] | None
     count: Count | None = None
     mean: Nonnegative | None = None
     percent: Nonnegative | None = None
     hierarchies: Sequence[str | None] | None = field(default=None, metadata=ON_REQUEST)
+    error: Count | None = field(default=None, metadata=ON_REQUEST)
 
 
 class ExpandedSample(DrawnSample):
@@ -94,6 +106,47 @@ class ExpandedSample(DrawnSample):
     """
 
     expansion: Annotated[int, Keywords(minimum=2)]
+
+
+class NoiseSummary(TypedDict):
+    """What noise guarantees, and the error to expect of it. None of it depends on the rows.
+
+    Attributes:
+        epsilon: what the table spends.
+        delta: what the table spends; 0 where the noise needs none.
+        protects: the column that identifies the protected persons; None for rows.
+        contributions: in how many cells (with how many rows where rows are counted) each of them counts at most.
+        bounds: of sums, of the amount of one of them in a cell.
+        distribution: of the noise of each finest cell; all margins are sums of these.
+        scale: of a Laplace distribution its scale, of a Gaussian one the root of its variance.
+        standard_deviation: of the noise of a finest cell; that of a margin of n finest cells is this times the root of
+            n.
+        error: how large the noise of a finest cell is at most with a probability of 95 %.
+        cells: whether all declared cells are published, or those that reach a threshold.
+        threshold: the least noisy number of contributions of a published cell.
+        nonnegative: whether negative values are published as 0.
+        randomness: where the random numbers came from.
+        ledger: the ledger that holds the budget.
+        spent: by all releases of the ledger, this one included.
+        total: the least total that any of them states.
+    """
+
+    epsilon: Annotated[float, Keywords(exclusiveMinimum=0)]
+    delta: Share
+    protects: str | None
+    contributions: Count
+    bounds: tuple[int, int] | None
+    distribution: Literal["discrete Laplace", "discrete Gaussian"]
+    scale: Annotated[float, Keywords(exclusiveMinimum=0)]
+    standard_deviation: Nonnegative
+    error: Count
+    cells: Literal["declared", "threshold"]
+    threshold: Count | None
+    nonnegative: bool
+    randomness: Literal["operating system"]
+    ledger: str
+    spent: Budget
+    total: Budget
 
 
 class Cells(TypedDict):
@@ -131,8 +184,9 @@ class Tabulation(VerdictResult):
             spec where categories were collapsed.
         level_names: what these are called, in the same places.
         hierarchies: the names of the hierarchies of each dimension, none where it has one.
-        rows: rows of the source; of a sample those that were drawn.
+        rows: rows of the source; of a sample those that were drawn; None with noise, which hides that too.
         sample: the sample that the table is made of; None for all rows.
+        noise: the noise, and what it guarantees; None without.
         cells: how many cells there are, how many a rule calls sensitive, and how many are left out.
         table: the cells as every reader may see them; empty where the verdict is ``fail``.
         cost: what the run asked of the database. The rows fetched are the cells, as they are.
@@ -162,13 +216,16 @@ class Tabulation(VerdictResult):
     release: str | None
     measured: Text
     further: Sequence[Text] = ()
-    method: Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"]
+    method: Literal[
+        "suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing", "noise"
+    ]
     dimensions: Annotated[Sequence[Text], Keywords(minItems=1)]
     levels: Annotated[Sequence[Sequence[Count]], Keywords(minItems=1)]
     level_names: Annotated[Sequence[Sequence[Text]], Keywords(minItems=1)]
     hierarchies: Sequence[Sequence[Text]] = ()
-    rows: Count
+    rows: Count | None
     sample: ExpandedSample | None = None
+    noise: NoiseSummary | None = None
     cells: Cells
     table: Sequence[PublishedCell]
     cost: Cost
@@ -228,6 +285,10 @@ def tabulate(
     """
     publishes = spec.release is not None and not preview
     refuse(obstacles(engine, spec, "tabulate", Options(preview=preview)))
+    if spec.protection.noise is not None:
+        from kanon_sql.verbs.noisy_table import noisy_tabulation
+
+        return noisy_tabulation(engine, spec, timeout=timeout, report=report, fail_on_warning=fail_on_warning)
     with running(engine, timeout, report, publishes=spec if publishes else None) as run:
         with open_workspace(engine, source_of(engine, spec)) as workspace:
             if publishes:
@@ -259,7 +320,7 @@ def tabulate(
                 result = replace(result, verdict="fail", release=None, message=message, table=())
             if publishes and result.passed:
                 entered = None if spec.ledger is None else addition_of(workspace, spec, found.spec, entries)
-                summary = _summary(result)
+                summary = manifest_summary(result)
                 publish_table(workspace, spec, found.spec, shielded, summary, truthful=truthful, addition=entered)
         return run.closed(result)
 
@@ -290,17 +351,17 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         method=spec.protection.method,
         dimensions=list(spec.dimensions),
         levels=[item.levels for item in spec.dimensions.values()],
-        level_names=[_names(item) for item in spec.dimensions.values()],
+        level_names=[names_of_levels(item) for item in spec.dimensions.values()],
         hierarchies=[list(item.hierarchies) for item in spec.dimensions.values()],
         rows=rows,
         cells={"total": total, "sensitive": found.sensitive, "suppressed": found.suppressed if passed else 0},
-        table=_published(spec, found) if passed else (),
+        table=published_cells(spec, found) if passed else (),
         cost=Cost(),
         notes=notes,
     )
 
 
-def _names(item: Dimension) -> tuple[str, ...]:
+def names_of_levels(item: Dimension) -> tuple[str, ...]:
     """What the levels of a dimension are called that have cells."""
     if item.merge is not None:
         return ("neighbours merged",) * len(item.levels)
@@ -308,7 +369,7 @@ def _names(item: Dimension) -> tuple[str, ...]:
     return tuple(names[level] for level in item.levels)
 
 
-def _summary(result: Tabulation) -> dict[str, Any]:
+def manifest_summary(result: Tabulation) -> dict[str, Any]:
     """What a manifest says: not how many of the suppressed cells are sensitive."""
     content = result.to_dict()
     cells = {name: content["cells"][name] for name in ("total", "suppressed")}
@@ -316,6 +377,8 @@ def _summary(result: Tabulation) -> dict[str, Any]:
         **{name: content[name] for name in ("measured", "further", "method", "dimensions", "levels", "warnings")},
         "cells": cells,
     }
+    if result.noise is not None:
+        found["noise"] = content["noise"]
     if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed
         found["sample"] = {name: content["sample"][name] for name in ("fraction", "by", "expansion")}
     return found
@@ -328,7 +391,8 @@ def _sample(engine: Engine, spec: TableSpec, drawn: int) -> ExpandedSample | Non
     return None if sample is None else {**sample, "expansion": spec.expansion}
 
 
-def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
+def published_cells(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
+    """The cells of a protected table as every reader may see them."""
     cells = []
     further = further_of(spec, found)
     several = any(item.hierarchies for item in spec.dimensions.values())
@@ -349,6 +413,7 @@ def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
                 suppressed=value is None,
                 interval=None if interval is None or low is None else (low, _number(spec, interval.high)),
                 count=None if count is None else int(count),
+                error=found.errors[index] if found.errors else None,
                 **{name: _float(further[name][index]) for name in ("mean", "percent") if name in further},
             )
         )

@@ -8,23 +8,40 @@ private; so a ledger holds releases of this kind alone, or none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import FrequencySets, is_same_table
-from kanon_sql.release.ledger import Addition, Entry, of_one_table, read_ledger, released_form
+from kanon_sql.release.ledger import (
+    Addition,
+    Entry,
+    Spending,
+    SpentOnNoise,
+    of_one_table,
+    read_ledger,
+    released_form,
+)
 from kanon_sql.release.manifest import release_key
-from kanon_sql.spec import DifferentialPrivacyRequirement, Spec
+from kanon_sql.spec import DifferentialPrivacyRequirement, Spec, TableSpec
 from kanon_sql.sql import Relation
 
-__all__ = ["budget_with", "budgets", "refuse_exceeded_budget", "spend"]
+__all__ = [
+    "addition_of_rows",
+    "addition_of_table",
+    "budget_with",
+    "budgets",
+    "refuse_exceeded_budget",
+    "spend",
+]
 
 
-def refuse_exceeded_budget(
-    workspace: Workspace, spec: Spec, requirement: DifferentialPrivacyRequirement
-) -> tuple[Entry, ...]:
+def refuse_exceeded_budget(workspace: Workspace, spec: Spec | TableSpec, requirement: Spending) -> tuple[Entry, ...]:
     """The entries of a spec's ledger, which leave enough for one more release.
+
+    All protect the same: of a person with several rows, what is promised of rows says little, and a row less of theirs
+    changes a table of persons by more than it is promised for.
 
     The smallest total that any of its releases states counts: who raised it later would break what was promised.
 
@@ -36,10 +53,15 @@ def refuse_exceeded_budget(
     entries = of_one_table(read_ledger(workspace, Relation(spec.ledger.table)))
     problems = []
     for entry in entries:
-        if entry.differential_privacy is None:
+        if entry.spending is None:
             problems.append(
                 f"{entry.name} is no differentially private release; beside it a guarantee of this kind means nothing, "
                 "since it may show the persons that this one hides. A ledger holds one kind of release"
+            )
+        elif entry.unit != spec.unit:
+            problems.append(
+                f"{entry.name} protects {entry.unit or 'rows'}, and this spec {spec.unit or 'rows'}: budgets of "
+                "different units do not add up; use the same unit, or another ledger"
             )
         same = entry.release == spec.release or is_same_table(workspace.engine, entry.release, spec.release)
         if same and workspace.engine.exists(entry.release) is not None:
@@ -54,7 +76,7 @@ def refuse_exceeded_budget(
     return entries
 
 
-def _overdrawn(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> list[str]:
+def _overdrawn(entries: Sequence[Entry], requirement: Spending) -> list[str]:
     """Which budgets one more release would exceed."""
     spent = budget_with(entries, requirement)
     found = []
@@ -68,54 +90,42 @@ def _overdrawn(entries: Sequence[Entry], requirement: DifferentialPrivacyRequire
     return found
 
 
-def _least_total(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
+def _least_total(entries: Sequence[Entry], requirement: Spending) -> tuple[Fraction, Fraction]:
     stated = [item.may_spend for item in _requirements(entries, requirement)]
     return min(epsilon for epsilon, _ in stated), min(delta for _, delta in stated)
 
 
-def budget_with(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
+def budget_with(entries: Sequence[Entry], requirement: Spending) -> tuple[Fraction, Fraction]:
     """The epsilon and delta that a release and those before it spend together."""
     spends = [item.spends for item in _requirements(entries, requirement)]
     return sum((epsilon for epsilon, _ in spends), Fraction(0)), sum((delta for _, delta in spends), Fraction(0))
 
 
-def _requirements(
-    entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement
-) -> list[DifferentialPrivacyRequirement]:
-    before = [entry.differential_privacy for entry in entries]
+def _requirements(entries: Sequence[Entry], requirement: Spending) -> list[Spending]:
+    before = [entry.spending for entry in entries]
     return [*(item for item in before if item is not None), requirement]
 
 
 def budgets(
-    entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement
+    entries: Sequence[Entry], requirement: Spending
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
     """What the ledger's releases have spent, this one included, and the least total that any of them states."""
     return budget_with(entries, requirement), _least_total(entries, requirement)
 
 
-def spend(
-    workspace: Workspace,
-    spec: Spec,
-    requirement: DifferentialPrivacyRequirement,
-    sets: FrequencySets,
-    entries: Sequence[Entry],
-) -> None:
-    """Enter the release into its ledger, before anything is drawn.
+def spend(workspace: Workspace, addition: Addition) -> None:
+    """Enter a release into its ledger, before anything is drawn.
 
     What a run spends is spent however it ends: a run that is repeated until its sample pleases would tell more than
     one. So the entry is never withdrawn, and says nothing that depends on the rows.
 
     Args:
         workspace: where.
-        spec: what will be released.
-        requirement: what that spends.
-        sets: the lookup tables, with the heights of the hierarchies.
-        entries: what the ledger was found to hold.
+        addition: the release, and what the ledger was found to hold.
 
     Raises:
         DatabaseError: another release was entered since the ledger was read; nothing was drawn.
     """
-    addition = _addition(workspace, spec, requirement, sets, entries)
     addition.create(workspace)
     if workspace.capabilities.transactional_ddl:
         with workspace.engine.transaction():
@@ -129,39 +139,72 @@ def spend(
         raise
 
 
-def _addition(
+def addition_of_rows(
     workspace: Workspace,
     spec: Spec,
     requirement: DifferentialPrivacyRequirement,
     sets: FrequencySets,
     entries: Sequence[Entry],
 ) -> Addition:
-    """The entry; of levels those that are fixed, and of rows none."""
-    assert spec.ledger is not None
-    assert spec.release is not None
+    """The entry of a release of rows; of levels those that are fixed, and of rows none.
+
+    Args:
+        workspace: where.
+        spec: what will be released.
+        requirement: what that spends.
+        sets: the lookup tables, with the heights of the hierarchies.
+        entries: what the ledger was found to hold.
+    """
     levels = requirement.generalization or {}
-    entry = Entry(
+    quasi_identifiers = {
+        lookup.name: released_form(spec, spec.quasi_identifiers[lookup.name], levels[lookup.name], lookup.height)
+        for lookup in sets.lookups
+        if lookup.name in levels
+    }
+    nothing = _entry(workspace, spec)
+    entry = replace(
+        nothing, drops_nulls=spec.nulls == "suppress", quasi_identifiers=quasi_identifiers, privacy=spec.privacy
+    )
+    return _added(workspace, spec, entry, entries)
+
+
+def addition_of_table(workspace: Workspace, spec: TableSpec, spent: SpentOnNoise, entries: Sequence[Entry]) -> Addition:
+    """The entry of a table with noise.
+
+    Args:
+        workspace: where.
+        spec: what will be released.
+        spent: what that spends.
+        entries: what the ledger was found to hold.
+    """
+    return _added(workspace, spec, replace(_entry(workspace, spec), unit=spec.unit, noise=spent), entries)
+
+
+def _entry(workspace: Workspace, spec: Spec | TableSpec) -> Entry:
+    """What every entry says, and nothing of how the release was made."""
+    assert spec.release is not None
+    return Entry(
         release=spec.release,
         run_id=workspace.run_id,
         published_at=now(exact=True),
         source=spec.redacted()["source"],
         unit=None,
-        drops_nulls=spec.nulls == "suppress",
+        drops_nulls=False,
         masked=False,
-        quasi_identifiers={
-            lookup.name: released_form(spec, spec.quasi_identifiers[lookup.name], levels[lookup.name], lookup.height)
-            for lookup in sets.lookups
-            if lookup.name in levels
-        },
+        quasi_identifiers={},
         sensitive=(),
         keep=(),
-        privacy=spec.privacy,
+        privacy=(),
         rows={},
     )
+
+
+def _added(workspace: Workspace, spec: Spec | TableSpec, entry: Entry, entries: Sequence[Entry]) -> Addition:
+    assert spec.ledger is not None
     return Addition(
         table=Relation(spec.ledger.table),
         entry=entry,
-        release_name=release_key(workspace.engine, spec.release),
+        release_name=release_key(workspace.engine, entry.release),
         spec_hash=spec.hash,
         earlier=frozenset(item.run_id for item in entries),
     )

@@ -11,8 +11,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import floor, isqrt
 
-__all__ = ["Coins", "binomial", "chosen_by_score", "operating_system"]
+__all__ = ["Coins", "binomial", "chosen_by_score", "discrete_gaussian", "discrete_laplace", "operating_system"]
 
 Coins = Callable[[int], int]
 """This many fair coins, as the bits of a number."""
@@ -81,6 +82,47 @@ def chosen_by_score(scores: Sequence[Fraction], epsilon: Fraction, sensitivity: 
         proposed = _below(len(scores), coins)
         if _accepted(epsilon * (best - scores[proposed]) / (2 * sensitivity), coins):
             return proposed
+
+
+def discrete_laplace(scale: Fraction, coins: Coins) -> int:
+    """A whole number z with a probability in proportion to exp(-|z| / scale), exactly.
+
+    Canonne, Kamath, Steinke 2020, algorithm 2, with t / s for the scale: a number from 0 to below t is kept with
+    probability exp(-number / t), and t is added for each of a geometric number of successes of e^-1; a whole s-th of
+    the sum gets a random sign, and -0 is drawn again, since 0 would be twice as likely.
+
+    Args:
+        scale: above 0.
+        coins: where randomness comes from.
+    """
+    while True:
+        remainder = _below(scale.numerator, coins)
+        if not _accepted_up_to_one(Fraction(remainder, scale.numerator), coins):
+            continue
+        whole = 0
+        while _accepted_up_to_one(Fraction(1), coins):
+            whole += 1
+        size = (remainder + scale.numerator * whole) // scale.denominator
+        negative = coins(1)
+        if size or not negative:
+            return -size if negative else size
+
+
+def discrete_gaussian(variance: Fraction, coins: Coins) -> int:
+    """A whole number z with a probability in proportion to exp(-z^2 / (2 variance)), exactly.
+
+    Canonne, Kamath, Steinke 2020, algorithm 3: a discrete Laplace number of scale t, the whole number above the root of
+    the variance, is kept with probability exp(-(|z| - variance / t)^2 / (2 variance)).
+
+    Args:
+        variance: above 0; that of the distribution is at most this.
+        coins: where randomness comes from.
+    """
+    scale = isqrt(floor(variance)) + 1
+    while True:
+        found = discrete_laplace(Fraction(scale), coins)
+        if _accepted((abs(found) - variance / scale) ** 2 / (2 * variance), coins):
+            return found
 
 
 def _accepted(exponent: Fraction, coins: Coins) -> bool:
