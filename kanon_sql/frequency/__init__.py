@@ -8,7 +8,7 @@ kept beside them.
 
 from __future__ import annotations
 
-from kanon_sql.frequency.counts import count_of, refuse_counts, refuse_wrong_counts
+from kanon_sql.frequency.counts import count_of, has_equal_rows, refuse_counts, refuse_wrong_counts
 from kanon_sql.frequency.join_checks import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain, width_obstacles
 from kanon_sql.frequency.marginals import count_attributes, label_numbers
@@ -55,6 +55,7 @@ __all__ = [
     "draw_of",
     "drawn_number",
     "explained_if_missing",
+    "has_equal_rows",
     "holds_all",
     "is_same_table",
     "label_numbers",

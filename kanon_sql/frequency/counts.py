@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError, UnsupportedError, have
-from kanon_sql.hierarchies import refuse_mixed_forms
+from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, identifier
 
-__all__ = ["count_of", "refuse_counts", "refuse_wrong_counts"]
+__all__ = ["count_of", "has_equal_rows", "refuse_counts", "refuse_wrong_counts"]
 
 MOST = 10**12
 """A row stands for at most this many, so that every engine adds counts up exactly."""
@@ -54,6 +54,12 @@ def refuse_wrong_counts(
     if column.kind not in ("integer", "decimal", "float"):
         raise SpecError(f"count: {spec.count!r} is {column.type}, and a count is a number; cast it in a source query")
     refuse_mixed_forms(workspace, table, {spec.count: column}, labelled=[spec.count])
+    for name in (*spec.sensitive, *spec.kept_values):
+        if name in columns and columns[name].kind in ("other", "ambiguous"):
+            raise SpecError(
+                f"count: rows that are alike are released as one, and {name!r} is {columns[name].type}, whose values "
+                "cannot be compared; cast it in a source query, or leave it out"
+            )
     value = Sql(f"checked.{identifier(spec.count)}")
     unknown, small, parts, large, total = workspace.row(
         "frequency/wrong_counts", table=table, value=value, whole=column.kind == "integer", most=MOST
@@ -74,6 +80,23 @@ def refuse_wrong_counts(
         )
     if float(total or 0) > 1000 * MOST:
         raise SpecError(f"count: {shown} stands for more than {1000 * MOST:,} persons; use larger units")
+
+
+def has_equal_rows(workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]) -> bool:
+    """Whether rows that stand for several persons differ in nothing else that the spec names.
+
+    Args:
+        workspace: where.
+        spec: names the column of counts.
+        table: the table.
+        columns: its columns by name.
+    """
+    if spec.count is None:
+        return False
+    names = [name for name in (*spec.quasi_identifiers, *spec.sensitive, *spec.kept_values) if name in columns]
+    keys = [exact_value(columns[name], "checked") for name in names]
+    (found,) = workspace.row("frequency/equal_rows", table=table, keys=keys)
+    return int(found) > 0
 
 
 def refuse_counts(spec: object, what: str) -> None:

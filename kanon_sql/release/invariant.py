@@ -150,7 +150,9 @@ def invariant_release(
         )
         shown = [name for name in columns if name in spec.quasi_identifiers or name in spec.sensitive]
         names = [CLASS_COLUMN, *shown, COUNTERFEITS_COLUMN]
-        workspace.execute("release/copy", target=target, staged=internal, names=names, computed={}, mark=None)
+        workspace.execute(
+            "release/copy", target=target, staged=internal, names=names, computed={}, mark=None, merged=None
+        )
         workspace.report("verifying the written table", None)
         released = InvariantRelease(target, internal, workspace.columns(internal))
         _verify(workspace, spec, columns, found, released, names)

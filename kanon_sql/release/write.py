@@ -8,15 +8,15 @@ Publishing it is :mod:`kanon_sql.release.publish`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, open_workspace
+from kanon_sql.engines import SCRATCH_TABLE, Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
 from kanon_sql.frequency import count_of
-from kanon_sql.hierarchies import computed_value, refuse_wrong_columns, value_text
+from kanon_sql.hierarchies import computed_value, exact_value, refuse_wrong_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import (
     WrittenFile,
@@ -163,7 +163,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
     suppressed_rows = choice.suppressed_rows
     _refuse_more_suppressed(spec, sets.rows, suppressed_rows)
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
-    staged = masks or spec.unit is not None or bool(spec.computed)
+    staged = masks or spec.unit is not None or spec.count is not None or bool(spec.computed)
     typed = any(item.as_ == "number" for item in spec.quasi_identifiers.values())
     outputs = outputs_of(choice)
     names = released_names(spec, outputs)
@@ -213,6 +213,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
             names=names,
             computed=_computed(choice),
             mark=mark if masks and not keep_masked else None,
+            merged=_merged(spec, [str(item["name"]) for item in outputs], staged_columns),
         )
         counted = workspace.row(
             "release/count", table=first, mark=mark if masks else None, unit=None if spec.unit is None else unit
@@ -241,6 +242,25 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
         file=file,
         formulas=formulas,
     )
+
+
+def _merged(spec: Spec, names: Sequence[str], columns: Mapping[str, Column]) -> dict[str, object] | None:
+    """What makes staged rows one, where a row stands for several persons; None where each is one.
+
+    Args:
+        spec: says for how many a row stands.
+        names: the staged columns that are released.
+        columns: the staged columns by name.
+    """
+    if spec.count is None:
+        return None
+    others = [name for name in names if name != spec.count]
+    return {
+        "names": others,
+        "exactly": [exact_value(columns[name], "staged") for name in others],
+        "persons": count_of(spec, "staged"),
+        "count": spec.count,
+    }
 
 
 def _computed(choice: Choice) -> dict[str, Sql]:

@@ -194,6 +194,11 @@ class Spec(SpecDocument):
         return made
 
     @property
+    def kept_values(self) -> tuple[str, ...]:
+        """The columns under ``keep`` but the one that says for how many persons a row stands."""
+        return tuple(name for name in self.keep if name != self.count)
+
+    @property
     def inspected_columns(self) -> tuple[str, ...]:
         """The columns whose values a metric, a recoding or a classifier looks at, besides what the requirements do."""
         named = (self.recoding.classify, self.search.classify, None if self.utility is None else self.utility.classify)

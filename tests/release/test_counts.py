@@ -313,6 +313,35 @@ def test_other_verbs_that_take_counts(database: Database) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("style", ["drop", "mask"])
+def test_rows_that_are_released_alike_are_one(database: Database, style: str) -> None:
+    """Apart, they would tell which persons of a class share their exact values, and n would find who is alone there."""
+    types = {"age": "INTEGER", "job": "VARCHAR", "ill": "VARCHAR"}
+    alike = [(30, "cook", "flu", 4), (31, "cook", "Flu", 1), (32, "cook", "flu", 1), (30, "cook", "cold", 3)]
+    database.table("cells", {**types, "n": "DOUBLE"}, [list(row) for row in [*alike, (77, "king", "gout", 1)]])
+    database.table("apart", {**types, "age": "VARCHAR", "n": "INTEGER"}, [["[30, 35)", *row[1:]] for row in alike])
+    bands = {"age": {"intervals": [5, 10], "minimum_level": 1}, "job": None}
+    limit = {"max_share": 0.5, "style": style}
+    spec = spec_of("cells", warnings={}, suppression=limit, quasi_identifiers=bands)
+    result = kanon_sql.anonymize(database.engine, spec)
+    assert result.passed
+    assert not any("n" in warned.columns for warned in result.warnings)
+    found = database._connection.execute("SELECT ill, n FROM cells_release ORDER BY n, ill").fetchall()
+    assert found == [("Flu", 1), ("cold", 3), ("flu", 5)]
+    assert not any("n" in warned.columns for warned in kanon_sql.check(database.engine, spec).warnings)
+    checked = kanon_sql.check(database.engine, spec, "apart")
+    assert ["n"] in [list(warned.columns) for warned in checked.warnings], "4 and 1 tell two rows with flu apart"
+
+
+def test_rows_that_cannot_be_compared_are_not_made_one(database: Database) -> None:
+    types = {"age": "INTEGER", "job": "VARCHAR", "ill": "JSON", "n": "INTEGER"}
+    database.table("cells", types, [[30, "cook", "{}", 2]])
+    with pytest.raises(SpecError, match="rows that are alike are released as one, and 'ill' is JSON"):
+        kanon_sql.anonymize(
+            database.engine, spec_of("cells", privacy=[{"k_anonymity": 1}], sensitive=[], keep=["n", "ill"])
+        )
+
+
 def test_rare_categories_count_persons(database: Database) -> None:
     """A row of one king stands for one person, and those of nurses for ten, who are the next fewest."""
     types = {"age": "INTEGER", "job": "VARCHAR", "ill": "VARCHAR"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen
+from kanon_sql.frequency import has_equal_rows
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import RecodingResult
 from kanon_sql.spec import Spec, parts_of_key
@@ -96,7 +97,7 @@ def _of_rows(
         columns: those that are released, by name; None to ask the catalog, where a warning looks at them.
     """
     spec, workspace, warned = found.spec, found.workspace, []
-    released = [*spec.sensitive, *spec.keep]
+    released = [*spec.sensitive, *spec.kept_values]
     alone = bool(released) and spec.warnings.nearly_unique_kept != "allow"
     compared = any(model.attribute is not None for model in found.models) or spec.unit is not None
     if columns is None:
@@ -183,7 +184,9 @@ def warnings_of_table(
 
     names, warned = list(spec.quasi_identifiers), []
     if spec.warnings.nearly_unique_kept != "allow":
-        warned += nearly_unique(workspace, table, columns, names, spec.keep)
+        # Rows that are equal but for how many persons they stand for: a release of ours has none.
+        kept = spec.keep if has_equal_rows(workspace, spec, table, columns) else spec.kept_values
+        warned += nearly_unique(workspace, table, columns, names, kept)
     persons = None if counts_rows else (table, columns)
     warned += linking_columns(workspace, spec, models, table, columns, None if counts_rows else spec.unit)
     warned += spelled_differently(workspace, spec, models, (table, columns), persons)

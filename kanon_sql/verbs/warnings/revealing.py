@@ -84,7 +84,7 @@ def revealing_columns(workspace: Workspace, choice: Choice, rows: Labelled | Non
     reveals = spec.warnings.kept_reveals_quasi_identifier != "allow"
     links = spec.warnings.kept_links_rows != "allow"
     released = [
-        name for name in dict.fromkeys([*spec.sensitive, *spec.keep]) if choice.columns[name].kind != "ambiguous"
+        name for name in dict.fromkeys([*spec.sensitive, *spec.kept_values]) if choice.columns[name].kind != "ambiguous"
     ]
     if not released or not (reveals or links):
         return []
@@ -185,7 +185,7 @@ def linking_columns(
         columns: its columns by name.
         unit: its column of persons; None where rows are counted.
     """
-    released = [name for name in spec.keep if name in columns and columns[name].kind != "ambiguous"]
+    released = [name for name in spec.kept_values if name in columns and columns[name].kind != "ambiguous"]
     labels = [name for name in spec.quasi_identifiers if name in columns]
     if not released or not labels or spec.warnings.kept_links_rows == "allow":
         return []
