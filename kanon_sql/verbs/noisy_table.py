@@ -151,7 +151,8 @@ def _notes(spec: TableSpec, plan: NoisePlan) -> list[str]:
     if spec.unit is not None:
         notes.append(
             f"rows without a {spec.unit} are left out, and each one counts in {counted(noise.contributions, 'cell')} "
-            "at most, or with as many rows where rows are counted; the error does not cover what that leaves out"
+            "at most, or with as many rows where rows are counted, and in margins once for each of these; the error "
+            "does not cover what that leaves out"
         )
     if any(item.declared for item in spec.dimensions.values()):
         notes.append("rows with a value that is not declared, NULL among them, are in no cell")
