@@ -444,10 +444,13 @@ CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CA
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
+-- «hierarchies/coverage 6»
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
+
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -503,7 +506,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 6»
+-- «hierarchies/coverage 7»
 SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
@@ -511,7 +514,7 @@ SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_valu
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 6»;
+«hierarchies/coverage 7»;
 
 -- «frequency/label_numbers 12»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
@@ -1515,7 +1518,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 6»;
+«hierarchies/coverage 7»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1812,13 +1815,13 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_0_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 8»
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup1" AS labels JOIN "kanon_run_0_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup0" AS labels JOIN "kanon_run_0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-«hierarchies/coverage 7»;
+«hierarchies/coverage 8»;
 
 -- disclosure/attacks/level_misses
 SELECT SUM(CASE WHEN "known0" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "known1" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "known2" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT label, MAX(is_released) AS is_released, MAX("at0") AS "known0", MAX("at1") AS "known1", MAX("at2") AS "known2" FROM (SELECT "q0" AS label, 1 AS is_released, 0 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_linked" UNION ALL SELECT CAST("l0" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 1 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l1" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 1 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l2" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 0 AS "at1", 1 AS "at2" FROM "kanon_run_0_lookup0") AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
@@ -1954,11 +1957,11 @@ INSERT INTO "kanon_run_0_domain0" VALUES
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/lookup_rows 2» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 9»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_0_lookup0" AS labels JOIN "kanon_run_0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»;
+«hierarchies/coverage 9»;
 
 -- hierarchies/label_counts
 SELECT COUNT(DISTINCT "l1") AS "different_labels1" FROM "kanon_run_0_lookup0" AS checked;
@@ -2520,9 +2523,9 @@ CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", 
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
+«hierarchies/coverage 9»
 UNION ALL
-«hierarchies/coverage 7»;
+«hierarchies/coverage 8»;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_minimal0_labels" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
@@ -2691,6 +2694,21 @@ DROP TABLE IF EXISTS "kanon_run_guessed0__each";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_guessed0__people";
+
+-- «disclosure/attacks/recursive_level 2»
+(SELECT frequency."q0", frequency."q1", frequency.value_code AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "binary" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "binary" AS value_code, 0 AS reference_share, 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY frequency."q0", frequency."q1", frequency.value_code)
+
+-- «disclosure/attacks/recursive_level 1»
+(SELECT "q0", "q1", value_code, CASE WHEN value_code IS NULL THEN 0 ELSE held END AS held, ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END ASC, held DESC) AS value_position FROM «disclosure/attacks/recursive_level 2» AS held_values)
+
+-- disclosure/attacks/recursive_level
+SELECT MIN(reached) AS reached FROM (SELECT SUM(CASE WHEN values_left > 0 AND CAST(most AS DOUBLE) / CAST(values_left AS DOUBLE) < 3.00000000000000000e+00 THEN 1 ELSE 0 END) AS reached FROM (SELECT "q0", "q1", MAX(held) OVER (PARTITION BY "q0", "q1") AS most, CASE WHEN value_code IS NULL THEN 0 ELSE SUM(held) OVER (PARTITION BY "q0", "q1" ORDER BY value_position DESC) END AS values_left FROM «disclosure/attacks/recursive_level 1» AS ranked WHERE value_code IS NULL OR value_position = 1 OR value_position > 1) AS kept GROUP BY "q0", "q1") AS classes;
+
+-- disclosure/attacks/recursive_level
+SELECT MIN(reached) AS reached FROM (SELECT SUM(CASE WHEN values_left > 0 AND CAST(most AS DOUBLE) / CAST(values_left AS DOUBLE) < 3.00000000000000000e+00 THEN 1 ELSE 0 END) AS reached FROM (SELECT "q0", "q1", MAX(held) OVER (PARTITION BY "q0", "q1") AS most, CASE WHEN value_code IS NULL THEN 0 ELSE SUM(held) OVER (PARTITION BY "q0", "q1" ORDER BY value_position DESC) END AS values_left FROM «disclosure/attacks/recursive_level 1» AS ranked WHERE value_code IS NULL OR value_position = 1 OR value_position > 2) AS kept GROUP BY "q0", "q1") AS classes;
+
+-- disclosure/attacks/counted
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows FROM (SELECT "q0", "q1", SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 2) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT "q0", "q1", value_code, held, ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END ASC, held DESC) AS value_position FROM «disclosure/attacks/recursive_level 2» AS held_values) AS ranked GROUP BY "q0", "q1") AS cases;
 
 -- frequency/population/persons
 SELECT COUNT(*) AS row_count, COUNT(DISTINCT "checked"."person") AS different FROM "clinic"."census" AS checked;
@@ -2930,8 +2948,11 @@ SELECT COUNT(*) AS row_count, COUNT("kanon_source"."person") AS "filled0", COUNT
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary";
 
+-- «frequency/raw 4»
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary"
+
 -- frequency/raw
-CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary";
+«frequency/raw 4»;
 
 -- frequency/population/people
 CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0";
@@ -3062,10 +3083,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 10»
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»,
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
@@ -3073,14 +3094,14 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 10»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 11»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN "kanon_run_beliefs0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN "kanon_run_beliefs0_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3089,7 +3110,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 10»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 11»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3099,7 +3120,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM (VALUES
@@ -3139,7 +3160,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3185,7 +3206,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3222,7 +3243,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3269,24 +3290,24 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»,
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 12»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 13»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN "kanon_run_beliefs1_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN "kanon_run_beliefs1_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3295,7 +3316,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 12»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 13»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3304,7 +3325,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM (VALUES
@@ -3340,7 +3361,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3385,7 +3406,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3415,7 +3436,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3445,7 +3466,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 3»
@@ -3471,7 +3492,7 @@ SELECT * FROM (VALUES
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 2»,
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3514,22 +3535,22 @@ WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»,
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 3»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 14»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 15»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN "kanon_run_consistency_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN "kanon_run_consistency_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3538,14 +3559,14 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 14»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 15»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 3»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/population/ambiguous 7»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
@@ -3564,7 +3585,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 3»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
@@ -3622,7 +3643,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -3642,7 +3663,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 3»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
@@ -3668,7 +3689,7 @@ WITH "kanon_run_consistency_classes" AS «disclosure/beliefs/shared 2»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -3690,25 +3711,25 @@ SELECT * FROM (VALUES
 ) AS given ("l0", "l1"))
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled."k0" AS "k0", pooled."k1" AS "k1", MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled."m0") AS "m0", MAX(pooled."m1") AS "m1", MAX(pooled."m2") AS "m2", MAX(pooled."m3") AS "m3" FROM (SELECT "k0", "k1", class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS "m0", NULL AS "m1", NULL AS "m2", NULL AS "m3" FROM «evaluate/achieved 15» AS base UNION ALL SELECT "k0", "k1", NULL, class_rows, NULL, most_held, "m0", "m1", "m2", "m3" FROM (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS BIGINT), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS BIGINT)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS judged) AS pooled GROUP BY pooled."k0", pooled."k1" HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "binary" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "binary"),
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 18»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN "kanon_run_lookup_sensitive0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM (VALUES
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 ) AS given ("l0", "l1", "l2", "l3")),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 16»
-«hierarchies/coverage 17»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 17»
+«hierarchies/coverage 18»;
 
 -- «evaluate/achieved 16»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS TEXT) COLLATE "binary" AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "binary") AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts),
@@ -3717,14 +3738,14 @@ SELECT * FROM (VALUES
 "kanon_run_with_cells" AS (SELECT "q0", "q1", value_code, CAST(COUNT(*) AS BIGINT) AS row_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "binary" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "binary" AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code), "kanon_run_with_numbers" AS (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS class_total, ROW_NUMBER() OVER (ORDER BY COUNT(*) ASC) AS class_number FROM "kanon_run_with_cells" AS cells GROUP BY "q0", "q1") SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 5» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", class_total, SUM(value_count) OVER (PARTITION BY "k0", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, held.class_total AS class_total, COALESCE(CASE WHEN held.value_code IS NULL THEN of_null."reference_share" ELSE reference."reference_share" END, 0) AS reference_share, CASE WHEN held.value_code IS NULL THEN of_null."group1" ELSE reference."group1" END AS "group1", CASE WHEN held.value_code IS NULL THEN of_null."group_share1" ELSE reference."group_share1" END AS "group_share1", CASE WHEN held.value_code IS NULL THEN of_null."group2" ELSE reference."group2" END AS "group2", CASE WHEN held.value_code IS NULL THEN of_null."group_share2" ELSE reference."group_share2" END AS "group_share2" FROM «evaluate/achieved 9» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code COLLATE "binary" = reference.reference_value CROSS JOIN (SELECT MAX(CASE WHEN reference_value IS NULL THEN reference_share END) AS reference_share, MAX(CASE WHEN reference_value IS NULL THEN "group1" END) AS "group1", MAX(CASE WHEN reference_value IS NULL THEN "group_share1" END) AS "group_share1", MAX(CASE WHEN reference_value IS NULL THEN "group2" END) AS "group2", MAX(CASE WHEN reference_value IS NULL THEN "group_share2" END) AS "group_share2" FROM "kanon_run_reference0" AS every_value) AS of_null) AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM (VALUES
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 ) AS given ("l0", "l1", "l2", "l3")),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 16»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 17»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
 
@@ -3735,24 +3756,24 @@ SELECT * FROM (VALUES
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»
 
 -- hierarchies/nesting
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «hierarchies/nesting 5»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «hierarchies/nesting 5»
-«hierarchies/coverage 17»;
+«hierarchies/coverage 18»;
 
 -- hierarchies/label_counts
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «hierarchies/nesting 5»
 SELECT COUNT(DISTINCT "l1") AS "different_labels1", COUNT(DISTINCT "l2") AS "different_labels2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
@@ -4058,7 +4079,7 @@ WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS 
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age";
 
 -- tables/totals
-SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
+SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most, 0 AS unfit FROM "kanon_run_raw";
 
 -- engines/scratch/load
 INSERT INTO "kanon_run_domain0" VALUES
@@ -4087,7 +4108,7 @@ SELECT branch, COUNT(*) AS cell_count, SUM(CASE WHEN below = 1 OR by_dominance >
 SELECT COUNT(*) AS cell_count FROM "kanon_run_cells" WHERE branch = 0 OR branch = 2 OR branch = 4;
 
 -- tables/fetch
-SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 2 OR branch = 4;
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 2 OR branch = 4;
 
 -- engines/scratch/domain
 CREATE TEMPORARY TABLE "kanon_run_protected" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL, "l3" TEXT NOT NULL, "l4" TEXT NOT NULL, "l5" TEXT NOT NULL, "l6" TEXT NOT NULL, "l7" TEXT NOT NULL, "l8" TEXT NOT NULL, "l9" TEXT NOT NULL);
@@ -4103,7 +4124,7 @@ CREATE TABLE "clinic"."kanon_run_release" AS SELECT CASE WHEN loaded."l0" = '1' 
 SELECT written."sex", written."sex_level", written."age", written."value", written."suppressed" FROM "clinic"."kanon_run_release" AS written;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '38243f3822a690d09c9947aa84ee525873acfa6807963b18c7ff0268df55f8d8', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": 2, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "38243f3822a690d09c9947aa84ee525873acfa6807963b18c7ff0268df55f8d8", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": 2, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_protected";
@@ -4121,16 +4142,16 @@ CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0"
 SELECT COUNT(*) AS cell_count FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- tables/fetch
-SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '508fecd567eed1ac62d646331f4a963dad4f7a193f45e996a9bcfacf8d860dac', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "508fecd567eed1ac62d646331f4a963dad4f7a193f45e996a9bcfacf8d860dac", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
 
 -- tables/totals
-SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
+SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most, 0 AS unfit FROM "kanon_run_raw";
 
 -- tables/finest
 CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup0.l1 AS TEXT) COLLATE "binary" AS "c0_1", CAST(lookup1.l0 AS TEXT) COLLATE "binary" AS "c1_0", vectors.unit AS unit, CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup0.l1 AS TEXT) COLLATE "binary", CAST(lookup1.l0 AS TEXT) COLLATE "binary", vectors.unit;
@@ -4139,37 +4160,46 @@ CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COL
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '90ae83ed4ce7e428de131cc29e6c7ba4e5fb40b4fe12c60deef01e3a6012ab1c', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "90ae83ed4ce7e428de131cc29e6c7ba4e5fb40b4fe12c60deef01e3a6012ab1c", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/cells
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1a540b1bda463eda86f413faae66b1cbe9cd61509e0eb8dac9896199a1fd8433', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "1a540b1bda463eda86f413faae66b1cbe9cd61509e0eb8dac9896199a1fd8433", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
-CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", "kanon_source"."person";
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, 0 AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", "kanon_source"."person";
 
 -- tables/totals
-SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most FROM "kanon_run_raw";
+SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most, SUM(unfit) AS unfit FROM "kanon_run_raw";
 
 -- tables/finest
 CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup0.l1 AS TEXT) COLLATE "binary" AS "c0_1", CAST(lookup1.l0 AS TEXT) COLLATE "binary" AS "c1_0", vectors.amount AS amount, CAST(SUM(vectors.known_count) AS BIGINT) AS contribution_count, CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup0.l1 AS TEXT) COLLATE "binary", CAST(lookup1.l0 AS TEXT) COLLATE "binary", vectors.amount;
 
+-- «tables/cells 1»
+(SELECT "c0_0", "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "amount") AS contributions)
+
+-- «tables/cells 2»
+(SELECT "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_1", "c1_0", "amount") AS contributions)
+
+-- «tables/cells 3»
+(SELECT "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c1_0", "amount") AS contributions)
+
 -- tables/cells
-CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "amount") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_1", "c1_0", "amount") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c1_0", "amount") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 1» AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 2» AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 3» AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- tables/fetch
-SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, alone AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'd2c55756758eda880f09892ad74b0d645bc25e00b81a9ec2ff5073ad8e72a532', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": null, "version": 1, "weight": null}, "spec_hash": "d2c55756758eda880f09892ad74b0d645bc25e00b81a9ec2ff5073ad8e72a532", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
-CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, CAST(SUM("kanon_source"."person") AS BIGINT) AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, CAST(SUM("kanon_source"."person") AS BIGINT) AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, 0 AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
 
 -- tables/totals
-SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most FROM "kanon_run_raw";
+SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most, SUM(unfit) AS unfit FROM "kanon_run_raw";
 
 -- tables/finest
 CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup0.l1 AS TEXT) COLLATE "binary" AS "c0_1", CAST(lookup1.l0 AS TEXT) COLLATE "binary" AS "c1_0", vectors.unit AS unit, CAST(SUM(vectors.amount) AS BIGINT) AS amount, CAST(SUM(vectors.known_count) AS BIGINT) AS contribution_count, CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup0.l1 AS TEXT) COLLATE "binary", CAST(lookup1.l0 AS TEXT) COLLATE "binary", vectors.unit;
@@ -4178,10 +4208,169 @@ CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COL
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_1", "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c1_0", "unit") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- tables/fetch
-SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '28eb03700d6c4e89437609c9256d6e597a93afe87ab10c5c49aea043d4905259', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "measure": "person", "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "unit": "dx", "version": 1, "weight": null}, "spec_hash": "28eb03700d6c4e89437609c9256d6e597a93afe87ab10c5c49aea043d4905259", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+«frequency/raw 4»;
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain1" VALUES
+  ('M', 'x', '*'),
+  ('F', 'y', '*');
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain2" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain2" VALUES
+  ('M', 'z', '*'),
+  ('F', 'v', '*');
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain2") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
+
+-- hierarchies/coverage
+«hierarchies/coverage 5»
+UNION ALL
+«hierarchies/coverage 2»
+UNION ALL
+SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS NOT DISTINCT FROM found.value;
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup1.l1 AS TEXT) COLLATE "binary" AS "c0_0_1", CAST(lookup2.l1 AS TEXT) COLLATE "binary" AS "c0_1_1", CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q0" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q0" IS NOT DISTINCT FROM "lookup2".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup1.l1 AS TEXT) COLLATE "binary", CAST(lookup2.l1 AS TEXT) COLLATE "binary";
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_0_1" AS "c0_0_1", "c0_1_1" AS "c0_1_1", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_0_1", "c0_1_1", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_0_1", "c0_1_1") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_0_1", CAST(NULL AS TEXT) AS "c0_1_1", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest) AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_0_1" AS "c0_0_1", CAST(NULL AS TEXT) AS "c0_1_1", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0_1", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_0_1") AS cells WHERE contributors > 0 UNION ALL SELECT 3 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_0_1", "c0_1_1" AS "c0_1_1", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1_1", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_1_1") AS cells WHERE contributors > 0;
+
+-- tables/count
+SELECT COUNT(*) AS cell_count FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2 OR branch = 3;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_0_1", "c0_1_1", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2 OR branch = 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_domain2";
+
+-- hierarchies/coverage
+«hierarchies/coverage 5»
+UNION ALL
+«hierarchies/coverage 6»;
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup1.l0 AS TEXT) COLLATE "binary" AS "c1_0", CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup1.l0 AS TEXT) COLLATE "binary";
+
+-- tables/merge/categories
+SELECT DISTINCT 0 AS dimension, "c0_0" AS label FROM "kanon_run_finest" AS finest;
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_every_group_loaded0" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL, "l3" TEXT NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_every_group_loaded0" VALUES
+  ('1', '0', '1', '0-0');
+
+-- tables/merge/groups
+CREATE TEMPORARY TABLE "kanon_run_every_group_groups0" AS SELECT CAST(CASE WHEN loaded.l0 = '1' THEN loaded.l1 END AS TEXT) COLLATE "binary" AS label, CAST(CASE WHEN loaded.l2 = '1' THEN loaded.l3 END AS TEXT) COLLATE "binary" AS merged FROM "kanon_run_every_group_loaded0" AS loaded;
+
+-- tables/merge/relabelled
+CREATE TEMPORARY TABLE "kanon_run_every_group" AS SELECT "groups0".merged AS "c0_0", finest."c1_0" AS "c1_0", finest."row_count" FROM "kanon_run_finest" AS finest JOIN "kanon_run_every_group_groups0" AS "groups0" ON finest."c0_0" IS NOT DISTINCT FROM "groups0".label;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_group_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_every_group" AS finest GROUP BY "c0_0", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, "c0_0" AS "c0_0", CAST(NULL AS TEXT) AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_every_group" AS finest GROUP BY "c0_0") AS cells WHERE contributors > 0;
+
+-- tables/merge/sensitive
+SELECT DISTINCT "c0_0" FROM "kanon_run_group_cells" WHERE below = 1 OR by_dominance > 0 OR "by_difference0" > 0;
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_merged_loaded0" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL, "l3" TEXT NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_merged_loaded0" VALUES
+  ('1', '0', '1', '0');
+
+-- tables/merge/groups
+CREATE TEMPORARY TABLE "kanon_run_merged_groups0" AS SELECT CAST(CASE WHEN loaded.l0 = '1' THEN loaded.l1 END AS TEXT) COLLATE "binary" AS label, CAST(CASE WHEN loaded.l2 = '1' THEN loaded.l3 END AS TEXT) COLLATE "binary" AS merged FROM "kanon_run_merged_loaded0" AS loaded;
+
+-- tables/merge/relabelled
+CREATE TEMPORARY TABLE "kanon_run_merged" AS SELECT "groups0".merged AS "c0_0", finest."c1_0" AS "c1_0", finest."row_count" FROM "kanon_run_finest" AS finest JOIN "kanon_run_merged_groups0" AS "groups0" ON finest."c0_0" IS NOT DISTINCT FROM "groups0".label;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_merged" AS finest GROUP BY "c0_0", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, "c0_0" AS "c0_0", CAST(NULL AS TEXT) AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_merged" AS finest GROUP BY "c0_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_merged" AS finest GROUP BY "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 3 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_merged" AS finest) AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2 OR branch = 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_merged";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_merged_groups0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_merged_loaded0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_group_cells";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_every_group";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_every_group_groups0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_every_group_loaded0";
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, "kanon_source"."weight" AS holding, CAST(SUM("kanon_source"."person") AS BIGINT) AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, 0 AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary", "kanon_source"."weight";
+
+-- tables/holdings
+SELECT COUNT(*) AS divided FROM (SELECT unit FROM "kanon_run_raw" AS vectors GROUP BY unit HAVING COUNT(DISTINCT holding) + MAX(CASE WHEN holding IS NULL THEN 1 ELSE 0 END) > 1) AS units;
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COLLATE "binary" AS "c0_0", CAST(lookup0.l1 AS TEXT) COLLATE "binary" AS "c0_1", CAST(lookup1.l0 AS TEXT) COLLATE "binary" AS "c1_0", vectors.unit AS unit, vectors.holding AS holding, CASE WHEN vectors.holding IS NULL THEN vectors.unit END AS lone_unit, CAST(SUM(vectors.amount) AS BIGINT) AS amount, CAST(SUM(vectors.known_count) AS BIGINT) AS contribution_count, CAST(SUM(vectors.row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY CAST(lookup0.l0 AS TEXT) COLLATE "binary", CAST(lookup0.l1 AS TEXT) COLLATE "binary", CAST(lookup1.l0 AS TEXT) COLLATE "binary", vectors.unit, vectors.holding;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS below, CASE WHEN holders = 1 THEN 1 ELSE 0 END AS alone, first_unit, first_holding, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(units) AS contributors, SUM(times) AS holders, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(holding) AS first_holding, MIN(lone_unit) AS first_unit FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, holding, lone_unit, units, ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", holding, lone_unit, SUM(amount) AS amount, 1 AS times, COUNT(DISTINCT unit) AS units FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "holding", "lone_unit") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS below, CASE WHEN holders = 1 THEN 1 ELSE 0 END AS alone, first_unit, first_holding, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(units) AS contributors, SUM(times) AS holders, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(holding) AS first_holding, MIN(lone_unit) AS first_unit FROM (SELECT "c0_1", "c1_0", amount, times, holding, lone_unit, units, ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", holding, lone_unit, SUM(amount) AS amount, 1 AS times, COUNT(DISTINCT unit) AS units FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_1", "c1_0", "holding", "lone_unit") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS below, CASE WHEN holders = 1 THEN 1 ELSE 0 END AS alone, first_unit, first_holding, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(units) AS contributors, SUM(times) AS holders, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(holding) AS first_holding, MIN(lone_unit) AS first_unit FROM (SELECT "c1_0", amount, times, holding, lone_unit, units, ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", holding, lone_unit, SUM(amount) AS amount, 1 AS times, COUNT(DISTINCT unit) AS units FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c1_0", "holding", "lone_unit") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_holding ASC, first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"by": "weight", "k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": {"by": "weight", "p": 10}, "pq": null, "threshold": null}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- «tables/raw 1»
+(FLOOR(FLOOR(CAST("kanon_source"."weight" AS DOUBLE) * 100 + 5.00000000000000000e-01) - CASE WHEN FLOOR(CAST("kanon_source"."weight" AS DOUBLE) * 100 + 5.00000000000000000e-01) / 100 > CAST("kanon_source"."weight" AS DOUBLE) THEN 1 ELSE 0 END) AS BIGINT)
+
+-- «tables/raw 2»
+(CASE WHEN ("kanon_source"."weight" > -10000000000000 AND "kanon_source"."weight" < 10000000000000) THEN CAST«tables/raw 1» END)
+
+-- «tables/raw 3»
+(CASE WHEN "kanon_source"."weight" IS NULL THEN 0 WHEN ("kanon_source"."weight" > -10000000000000 AND "kanon_source"."weight" < 10000000000000) THEN CASE WHEN CAST«tables/raw 1» = -(CAST(FLOOR(FLOOR(CAST((-("kanon_source"."weight")) AS DOUBLE) * 100 + 5.00000000000000000e-01) - CASE WHEN FLOOR(CAST((-("kanon_source"."weight")) AS DOUBLE) * 100 + 5.00000000000000000e-01) / 100 > CAST((-("kanon_source"."weight")) AS DOUBLE) THEN 1 ELSE 0 END) AS BIGINT)) THEN 0 ELSE 1 END ELSE 1 END)
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CASE WHEN ("kanon_source"."weight" > -10000000000000 AND "kanon_source"."weight" < 10000000000000) THEN CAST«tables/raw 1» END AS amount, MIN«tables/raw 2» AS least, MAX«tables/raw 2» AS most, COUNT«tables/raw 2» AS known_count, MAX«tables/raw 3» AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CASE WHEN ("kanon_source"."weight" > -10000000000000 AND "kanon_source"."weight" < 10000000000000) THEN CAST«tables/raw 1» END;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(times) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 1» AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(times) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 2» AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(times) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM «tables/cells 3» AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, cell_count AS cell_count, below, alone AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, CAST(SUM«tables/raw 2» AS BIGINT) AS amount, MIN«tables/raw 2» AS least, MAX«tables/raw 2» AS most, COUNT«tables/raw 2» AS known_count, MAX«tables/raw 3» AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(entries) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, entries, unit, ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times, SUM(contribution_count) AS entries FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(entries) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_1", "c1_0", amount, times, entries, unit, ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times, SUM(contribution_count) AS entries FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(entries AS BIGINT) AS cell_count, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, CAST(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN ((10000 * first_n) - (7500 * cell_value) + 7500 - 1) // 7500 ELSE 0 END AS BIGINT) AS by_dominance, CAST(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN ((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1) // 10000 ELSE 0 END AS BIGINT) AS "by_difference0", CAST(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN ((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1) // 5000 ELSE 0 END AS BIGINT) AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(entries) AS entries, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c1_0", amount, times, entries, unit, ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", unit, SUM(amount) AS amount, 1 AS times, SUM(contribution_count) AS entries FROM "kanon_run_finest" AS finest WHERE NOT amount IS NULL GROUP BY "c1_0", "unit") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, cell_count AS cell_count, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- verbs/doctor/probe_text
 WITH "kanon_run_with_texts" AS (SELECT 'a' AS probe UNION ALL SELECT 'A' AS probe UNION ALL SELECT 'a ' AS probe UNION ALL SELECT 'á' AS probe), "kanon_run_with_exact_texts" AS (SELECT CAST(probe AS TEXT) COLLATE "binary" AS probe FROM "kanon_run_with_texts" AS texts), "kanon_run_with_probes" AS (SELECT probe FROM "kanon_run_with_exact_texts" AS exact_texts GROUP BY probe) SELECT COUNT(*) AS different FROM "kanon_run_with_probes" AS probes;
