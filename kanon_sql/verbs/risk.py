@@ -362,10 +362,12 @@ def _weighted(
     threshold: float,
 ) -> WeightedRisk:
     asked = [name for name in (weight, household) if name is not None]
-    if problems := unknown_columns(opened.shown, opened.columns, asked, "which --weight or --household names"):
+    if problems := unknown_columns(opened.shown, opened.columns, asked, "which weight or household names"):
         raise SpecError(problems)
     if opened.columns[weight].kind not in _NUMBERS:
-        raise SpecError(f"weight: expected a column of numbers, and {weight!r} is {opened.columns[weight].type}")
+        raise SpecError(
+            f"weight: expected a column of numbers, and {weight!r} is {opened.columns[weight].type}; cast it"
+        )
     if household is not None:
         opened.refuse_inexact(workspace, [household])
     key = None if household is None else opened.columns[household]

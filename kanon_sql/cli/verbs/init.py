@@ -85,9 +85,9 @@ def init(
         str | None,
         typer.Option(
             "--unit",
-            metavar="COLUMN,...",
+            metavar="COLUMN",
             show_default=False,
-            help="Person identifier, if a person can have several rows; several columns for a key of several.",
+            help="Person identifier, if a person can have several rows; for a key of several columns, site,patient.",
         ),
     ] = None,
     k: Annotated[

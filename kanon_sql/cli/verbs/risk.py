@@ -19,8 +19,13 @@ __all__ = ["risk"]
     "kanon-sql risk spec.yml -d clinic.duckdb --table visits",
     "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
     "kanon-sql risk spec.yml -d clinic.duckdb --columns age,zip",
-    "kanon-sql risk spec.yml -d clinic.duckdb --suda 3",
+    "kanon-sql risk spec.yml -d clinic.duckdb --set suda=3",
     reports=True,
+    keys={
+        "suda": "N; special uniques: rows that are unique by up to N columns, with SUDA and DIS-SUDA scores",
+        "weight": "a column of sampling weights; the individual risk, and the re-identifications to expect",
+        "household": "a column that identifies households; with weight, the risk that some member is found",
+    },
 )
 def risk(
     run: Session,
@@ -53,34 +58,6 @@ def risk(
     combinations: Annotated[
         int, typer.Option("--combinations", metavar="N", min=1, help="Measure combinations of up to N columns.")
     ] = 3,
-    suda: Annotated[
-        int | None,
-        typer.Option(
-            "--suda",
-            metavar="N",
-            min=1,
-            show_default=False,
-            help="Find special uniques: rows that are unique by up to N columns, with SUDA and DIS-SUDA scores.",
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(
-            "--weight",
-            metavar="COLUMN",
-            show_default=False,
-            help="A column of sampling weights: estimate the individual risk, and the re-identifications to expect.",
-        ),
-    ] = None,
-    household: Annotated[
-        str | None,
-        typer.Option(
-            "--household",
-            metavar="COLUMN",
-            show_default=False,
-            help="A column that identifies households: with --weight, the risk that some member is found.",
-        ),
-    ] = None,
     rows: Annotated[
         bool, typer.Option("--rows", help="Count rows instead of persons, although the spec names a unit.")
     ] = False,
@@ -105,9 +82,9 @@ def risk(
         sampling_fraction=sampling_fraction,
         columns=columns or (),
         largest_combination=combinations,
-        special_uniques=suda,
-        weight=weight,
-        household=household,
+        special_uniques=run.number("suda", 0, 1) or None,
+        weight=run.one("weight"),
+        household=run.one("household"),
         count_rows=rows,
         timeout=run.timeout,
         report=run.report,
