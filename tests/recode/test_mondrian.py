@@ -440,8 +440,8 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
         (
             {"recoding": {"variant": "strict"}},
-            "recoding.variant: full_domain is configured under 'search'; only the methods local, cells, kk, mondrian "
-            "and",
+            "recoding.variant: full_domain is configured under 'search'; only the methods local, cells, cover, kk, "
+            "mondrian and",
         ),
         ({"ledger": "releases"}, "ledger: a ledger recomputes earlier releases from one level per column"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),
