@@ -279,6 +279,11 @@ class Deadline:
             raise self.error()
         return left
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self._end is not None and time.monotonic() >= self._end
+
     def error(self) -> Exception:
         """The error to raise when time is up."""
         if self._reached is not None:

@@ -532,7 +532,8 @@ class SessionEngine(ABC):
                 yield
         except Exception as error:
             ours = self._error(error, shown or name)
-            if expired:
+            # Of two limits, one inside the other, either cancels the statement: that was no Ctrl-C.
+            if expired or (isinstance(ours, KeyboardInterrupt) and self._deadline.is_over):
                 raise self._deadline.error() from None
             if ours is None:
                 raise

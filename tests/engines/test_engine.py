@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -378,6 +379,21 @@ def test_the_kinds_of_columns(engine: DuckDBEngine) -> None:
 # --- time and interrupts -----------------------------------------------------------------------
 
 LONG = "SELECT COUNT(*) FROM range(200000) AS a(i), range(200000) AS b(j) WHERE i * j = 7"
+
+
+def test_a_limit_that_cancels_a_statement_of_another_is_no_ctrl_c(
+    engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outer of two guards cancels what runs in the inner one, whose own timer comes too late."""
+
+    def cancelled_by_the_outer() -> None:
+        with engine._guard("inner"):
+            time.sleep(0.03)
+            raise duckdb.InterruptException("Interrupted!")
+
+    monkeypatch.setattr(threading.Timer, "run", lambda timer: None)
+    with engine.run(Deadline(0.02)), pytest.raises(QueryTimeout):
+        cancelled_by_the_outer()
 
 
 def test_an_interrupt_without_a_time_limit_is_ctrl_c(engine: DuckDBEngine) -> None:
