@@ -13,10 +13,12 @@ from kanon_sql.evaluate.class_counts import Bin, Counted, Table, closeness_of_al
 from kanon_sql.evaluate.class_unions import overlap_obstacles
 from kanon_sql.evaluate.classes import (
     Frames,
+    LeftClasses,
     classes,
     flagged_classes,
     judged_columns,
 )
+from kanon_sql.evaluate.combinations import Combinations
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source, record_obstacles
 from kanon_sql.evaluate.distances import Distances, distances_between, matrix_obstacles, outlier_size
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
@@ -70,6 +72,7 @@ __all__ = [
     "Chosen",
     "ClassSizes",
     "Classes",
+    "Combinations",
     "Consistent",
     "Counted",
     "CountedClasses",
@@ -79,6 +82,7 @@ __all__ = [
     "Examination",
     "Failing",
     "Frames",
+    "LeftClasses",
     "MaybeClasses",
     "NothingFound",
     "NothingToSearch",

@@ -29,7 +29,7 @@ from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
 from kanon_sql.spec import Fault, Spec, quote, recoding
 
-__all__ = ["MOST_TRIED", "CellsResult", "caps_of", "recoded_in_cells"]
+__all__ = ["MOST_TRIED", "NODE", "CellsResult", "Suppressing", "caps_of", "recoded_in_cells"]
 
 MOST_TRIED = 64
 """How often the rows are divided at most, to compare nodes."""
@@ -73,7 +73,9 @@ class CellsResult(RecodingResult):
 
 
 def _faults(spec: Spec) -> Iterator[Fault]:
-    """Caps of other columns, and levels that are not the lowest."""
+    """Caps of other columns, levels that are not the lowest, and what combinations of a few columns cannot have."""
+    if any(getattr(item, "combinations", None) is not None for item in spec.privacy):
+        yield from _combined_faults(spec)
     for name in spec.recoding.caps or ():
         if name not in spec.quasi_identifiers:
             why = f"{quote(name)} is not a quasi-identifier; only cells of quasi-identifiers are suppressed"
@@ -85,6 +87,25 @@ def _faults(spec: Spec) -> Iterator[Fault]:
                 yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
 
 
+def _combined_faults(spec: Spec) -> Iterator[Fault]:
+    """What is refused where cells are suppressed for combinations, which lie across classes."""
+    if len(spec.privacy) > 1:
+        why = (
+            "cells are suppressed until the combinations of a few columns are frequent, and the classes that come out "
+            "may have any size and any values; ask for combinations alone, or use recoding: full_domain"
+        )
+        yield Fault(("recoding", "method"), why, True)
+    if spec.recoding.caps is not None:
+        why = "for combinations, what is suppressed is chosen row by row, and no cap is held; leave caps out"
+        yield Fault(("recoding", "caps"), why, True)
+    if spec.recoding.save_as is not None:
+        why = (
+            "which cells are suppressed for combinations depends on all rows of this source, so new rows have no "
+            "defined labels; leave save_as out"
+        )
+        yield Fault(("recoding", "save_as"), why, True)
+
+
 @recoding(
     "cells",
     title="Cell suppression",
@@ -93,6 +114,7 @@ def _faults(spec: Spec) -> Iterator[Fault]:
     variants=("searched", "minimum"),
     faults=_faults,
     chooses_parents=True,
+    combines=True,
     optimum_instead=(
         "was not found to lose less than the full-domain optimum with its rows suppressed: that is taken instead"
     ),
@@ -116,7 +138,7 @@ def recoded_in_cells(
     found = search_in(given, spec, budget)
     allowed = found.rows()["suppressed"] if isinstance(found, Chosen) else given.max_suppressed
     start = found.node if isinstance(found, Chosen) else highest_levels(sets)
-    made = _Suppressing(given, spec, allowed).run(start, budget)
+    made = _suppressing(given, spec, allowed).run(start, budget)
     if not isinstance(found, Chosen):
         return found if made is None else made
     full = found.mean_loss
@@ -125,12 +147,21 @@ def recoded_in_cells(
     return replace(made, tried={FULL_DOMAIN: Tried(full, 0, 0), **made.tried})
 
 
+def _suppressing(given: Prepared, spec: Spec, allowed: int) -> Suppressing:
+    """What tries nodes: for classes, or for combinations, which lie across them."""
+    if not any(model.to_fixpoint for model in given.models):
+        return Suppressing(given, spec, allowed)
+    from kanon_sql.recode.combined_cells import SuppressingForCombinations
+
+    return SuppressingForCombinations(given, spec, allowed)
+
+
 def _tops(given: Prepared) -> Node:
     return tuple(lookup.height for lookup in given.sets.lookups)
 
 
 @dataclass
-class _Suppressing:
+class Suppressing:
     """Tries nodes.
 
     Attributes:
@@ -244,14 +275,18 @@ class _Suppressing:
 
     def _begin(self, node: Node, whole: frozenset[int], prefix: str = "") -> Partitions:
         """The rows before they are divided: a column has the level of the node, and the top unless it is left whole."""
-        levels = [
-            (level,) if index in whole or self._has_one_label(index, level) else (level, top)
-            for index, (level, top) in enumerate(zip(node, _tops(self.given), strict=True))
-        ]
+        levels = self._levels(node, whole)
         workspace = self.given.workspace.apart(prefix) if prefix else self.given.workspace
         state = begin(workspace, self.given.sets, self.given.models, tuple(own[-1] for own in levels), levels)
         peel(state)
         return state
+
+    def _levels(self, node: Node, whole: frozenset[int]) -> list[tuple[int, ...]]:
+        """Per column the levels that its cells may have at a node."""
+        return [
+            (level,) if index in whole or self._has_one_label(index, level) else (level, top)
+            for index, (level, top) in enumerate(zip(node, _tops(self.given), strict=True))
+        ]
 
     def _has_one_label(self, index: int, level: int) -> bool:
         """Whether a level has one label for all values: the top, or one that is called like it. NULL has none there."""

@@ -15,6 +15,7 @@ from kanon_sql.evaluate import Frames, flagged_classes
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Monotonicity, PrivacyModel
 from kanon_sql.recode.paths import Word
+from kanon_sql.registers import RECODINGS
 from kanon_sql.sql import Relation, Sql, relation, render, slot
 
 __all__ = ["Judge", "judge_of", "partition_obstacles"]
@@ -205,6 +206,8 @@ def partition_obstacles(method: str, models: Sequence[PrivacyModel]) -> Iterator
                 f"{model.label}: a recoding that is not full-domain judges classes before they have labels, and what a "
                 "record earns falls with the widths of these; use recoding: full_domain, or no_attack"
             )
+        if model.to_fixpoint and RECODINGS[method].combines:
+            continue
         if model.of_table or model.among_classes:
             yield Obstacle(
                 f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all "

@@ -170,6 +170,7 @@ class Recoding:
         of_numbers: some of its labels are numbers made of those of a class.
         of_rows: its labels are those of single rows, which form no classes.
         chooses_parents: where a value has several parents, one of them is chosen for all rows.
+        combines: it also suppresses for combinations of a few columns, which lie across classes.
         parts_rows: rows that are alike may be in several classes.
         lowest_labels: every label is the lowest that all rows of its class have in common.
         optimum_instead: the note of a result that is the full-domain optimum instead; None for what is said of classes
@@ -192,6 +193,7 @@ class Recoding:
     of_numbers: bool = False
     of_rows: bool = False
     chooses_parents: bool = False
+    combines: bool = False
     parts_rows: bool = False
     lowest_labels: bool = False
     optimum_instead: str | None = None

@@ -213,6 +213,7 @@ RUN_BY_CONFORMANCE = (
     "disclosure/risk/suda",  # tests/disclosure/risk/test_suda.py, on every engine
     "disclosure/risk/weighted",  # tests/disclosure/risk/test_weighted.py, on every engine
     "evaluate/combinations/",  # tests/models/privacy/test_combined_k.py, on every engine
+    "recode/combined/",  # tests/recode/test_combined_cells.py, on every engine
     "models/privacy/combined_k_anonymity",  # the same
     "tables/noise/",  # each run draws another order of a person's cells
     "verbs/distributions/",

@@ -49,3 +49,33 @@ def left(rows: Sequence[Row], k: int, m: int, of: Iterable[int] | None = None) -
         if not rare:
             return set(kept)
         kept.remove(rare[0])
+
+
+SUPPRESSED = "*"
+
+
+def cells_left(rows: Sequence[Row], k: int, m: int) -> list[tuple[Hashable, ...]]:
+    """What is released where rows lose cells in rounds, and then are dropped where something is still rare.
+
+    In each round, every row with a rare combination of m columns loses the cell that is in most of them: the first of
+    equal ones. A suppressed cell is a value. A column of one value never loses any: what is rare is so without it.
+    """
+    cells = [tuple(row) for row in rows]
+    width = len(cells[0]) if cells else 0
+    sets = list(combinations(range(width), min(m, width)))
+    several = [len(set(column)) > 1 for column in zip(*cells, strict=True)]
+    while True:
+        hits = [[0] * width for _ in cells]
+        for columns in sets:
+            values = [tuple(row[column] for column in columns) for row in cells]
+            counts = Counter(values)
+            for own, row, value in zip(hits, cells, values, strict=True):
+                for column in columns:
+                    own[column] += counts[value] < k and row[column] != SUPPRESSED and several[column]
+        if not any(map(any, hits)):
+            return [cells[number] for number in sorted(left(cells, k, m))]
+        lost = [own.index(max(own)) if any(own) else None for own in hits]
+        cells = [
+            tuple(SUPPRESSED if place == gone else cell for place, cell in enumerate(row))
+            for row, gone in zip(cells, lost, strict=True)
+        ]
