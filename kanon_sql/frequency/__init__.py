@@ -34,6 +34,7 @@ from kanon_sql.frequency.source import (
 )
 from kanon_sql.frequency.steps import DRAWN_FROM, draw_of, drawn_number
 from kanon_sql.frequency.value_facts import ValueFacts, measured_models, placed, value_facts_of, with_hierarchy
+from kanon_sql.frequency.weights import refuse_wrong_weights
 
 __all__ = [
     "DRAWN_FROM",
@@ -76,6 +77,7 @@ __all__ = [
     "refuse_lost_rows",
     "refuse_outside",
     "refuse_wrong_counts",
+    "refuse_wrong_weights",
     "sizes_in_domain",
     "source_columns",
     "source_obstacles",

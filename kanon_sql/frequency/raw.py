@@ -9,6 +9,7 @@ from typing import Literal
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.frequency.counts import count_of, refuse_wrong_counts
 from kanon_sql.frequency.points import refuse_outside
+from kanon_sql.frequency.weights import refuse_wrong_weights
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
@@ -61,6 +62,7 @@ def read_source(
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
     refuse_wrong_counts(workspace, spec, source_relation(), columns, "the source")
+    refuse_wrong_weights(workspace, models, source_relation(), columns, "the source")
     expressions = raw_columns(spec, columns, sensitive)
     table = workspace.table("raw")
     workspace.execute(

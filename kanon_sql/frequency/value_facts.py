@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
+from kanon_sql.frequency.weights import weight_units
 from kanon_sql.hierarchies import build_sensitive_lookup, value_text
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
@@ -32,6 +33,7 @@ class ValueFacts:
         lists: a column that marks values -> these values, as text.
         numbers: a column that holds the values, which are whole numbers -> the number that stands for NULL.
         must_occur: those of ``lists`` of which every value has to occur.
+        weighs: the values are sampling weights, and a column holds them in whole units.
         lookup: the table of its hierarchy, where a model uses one.
         levels: the height of that hierarchy; 1 without one.
         labels: those of an enumeration in the order of its type, by which its values are ranked; None for values that
@@ -43,6 +45,7 @@ class ValueFacts:
     lists: Mapping[str, tuple[str, ...]]
     must_occur: tuple[str, ...]
     numbers: Mapping[str, int] = field(default_factory=dict)
+    weighs: bool = False
     lookup: Relation | None = None
     levels: int = 1
     labels: tuple[str, ...] | None = None
@@ -71,7 +74,7 @@ class ValueFacts:
     @property
     def all(self) -> list[str]:
         """All columns of facts."""
-        return [*self.of_reference, *self.lists, *self.numbers]
+        return [*self.of_reference, *self.lists, *self.numbers, *(["weight_units"] if self.weighs else [])]
 
     def value_facts(self) -> Sql:
         """The columns of facts, over :meth:`value_counts`."""
@@ -96,7 +99,7 @@ class ValueFacts:
         numbers = {
             name: render("frequency/personal_k", value=value, default=default) for name, default in self.numbers.items()
         }
-        return {**marks, **numbers}
+        return {**marks, **numbers, **({"weight_units": weight_units(self.column, value)} if self.weighs else {})}
 
     def absent(self, workspace: Workspace, table: Relation, alias: str, value: Sql) -> int:
         """How many values to protect do not occur in a table.
@@ -169,6 +172,7 @@ def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts
         lists=lists,
         must_occur=tuple(name for model in own for name in model.must_occur),
         numbers=numbers,
+        weighs=any(model.weight is not None for model in own),
         labels=column.labels,
     )
 

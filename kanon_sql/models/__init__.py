@@ -28,6 +28,7 @@ from kanon_sql.models.privacy import (
 )
 from kanon_sql.models.privacy.base import TOLERANCE
 from kanon_sql.models.privacy.t_closeness import Distance, TCloseness, TClosenessRequirement, closeness_among
+from kanon_sql.models.privacy.terms import WEIGHT_UNITS
 from kanon_sql.models.quality import (
     METRICS,
     Attribute,
@@ -54,6 +55,7 @@ __all__ = [
     "METRICS",
     "SIGNIFICANCE",
     "TOLERANCE",
+    "WEIGHT_UNITS",
     "AlphaKAnonymityRequirement",
     "Attribute",
     "Background",

@@ -27,6 +27,7 @@ from kanon_sql.spec.release_year import release_year_faults
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.sections import Source
 from kanon_sql.spec.steps import steps_faults
+from kanon_sql.spec.weights import weight_faults
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -92,6 +93,7 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
         yield from differential_privacy_faults(value)
         yield from m_invariance_faults(value)
         yield from count_faults(value)
+        yield from weight_faults(value)
         yield from missing_faults(value)
         yield from point_faults(value)
         yield from rare_faults(value)

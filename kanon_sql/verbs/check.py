@@ -33,6 +33,7 @@ from kanon_sql.frequency import (
     open_table,
     refuse_counts,
     refuse_wrong_counts,
+    refuse_wrong_weights,
     source_of,
     unknown_columns,
 )
@@ -217,6 +218,7 @@ def _examined(
     _need_columns(spec, models, unit, opened)
     refuse_wrong_counts(workspace, spec, opened.relation, opened.columns, opened.shown)
     columns = _columns(workspace, spec, models, opened)
+    refuse_wrong_weights(workspace, models, opened.relation, columns, opened.shown)
     workspace.report(f"grouping {opened.shown} by its quasi-identifiers", None)
     needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
     refuse_mixed_forms(workspace, opened.relation, {name: columns[name] for name in needed})
@@ -339,12 +341,12 @@ def _need_columns(spec: Spec, models: Sequence[PrivacyModel], unit: str | None, 
 def _columns(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], table: OpenTable
 ) -> Mapping[str, Column]:
-    """The table's columns; where values have to have an order and nothing declares one, as the source does.
+    """The table's columns; where values need an order, or are weights, and nothing declares it, as the source does.
 
     SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is then looked at.
     """
-    spanned = [model.attribute for model in models if model.spans and model.attribute is not None]
-    undeclared = [name for name in dict.fromkeys(spanned) if table.columns[name].kind == "other"]
+    typed = [model.attribute for model in models if (model.spans or model.weight) and model.attribute is not None]
+    undeclared = [name for name in dict.fromkeys(typed) if table.columns[name].kind == "other"]
     if workspace.dialect.typed or table.is_source or not undeclared:
         return table.columns
     return {**table.columns, **columns_of_source(workspace, spec, undeclared)}

@@ -61,7 +61,12 @@ def _unfit(model: PrivacyModel, what: str) -> Iterator[Obstacle]:
         model.least_consistent,
         model.uniqueness_estimator,
     )
-    if any(item is not None for item in others) or model.must_occur or model.uses_label_width:
+    if (
+        any(item is not None for item in others)
+        or model.must_occur
+        or model.uses_label_width
+        or model.weight is not None
+    ):
         yield Obstacle(
             f"privacy: {model.label} needs more than one query; remove it from the spec of the {what}, and check it "
             "with kanon-sql check",

@@ -106,6 +106,11 @@ class PrivacyModel(ABC):
         return self.attribute
 
     @property
+    def weight(self) -> str | None:
+        """The column of sampling weights that it adds up; it is the attribute then."""
+        return None
+
+    @property
     def population_person(self) -> str | None:
         """The population's column of persons, where the requirement names it."""
         return None

@@ -12,7 +12,7 @@ from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import SMALLEST_CLASS
-from kanon_sql.spec.checks import Fault, chosen
+from kanon_sql.spec.checks import Fault, chosen, text
 from kanon_sql.spec.fields import K
 from kanon_sql.spec.population import (
     ABOUT_FRACTION,
@@ -40,6 +40,7 @@ class KMapRequirement(OfPopulation):
         sampling_fraction: rows of the source (or persons) per person of its population; None for a population table.
         estimator: how many rows the sample has of a class of the population, for an estimate.
         significance: for an estimate, the largest probability that a class of fewer than ``k`` persons passes.
+        weight: for an estimate, the column of sampling weights: for how many persons of the population each row stands.
     """
 
     name: ClassVar[str] = "k_map"
@@ -55,13 +56,18 @@ class KMapRequirement(OfPopulation):
             "population; an estimate",
             "El Emam, Dankar 2008",
         ),
+        Form(
+            "k_map: {weight: w, k: 5}",
+            "sampling weights that add up to at least k; an [estimate](#estimates-of-a-population)",
+            "Benedetti, Franconi 1998",
+        ),
     )
-    expected: ClassVar[str] = "{population: ..., k: 5}, or {sampling_fraction: 0.01, k: 5}"
+    expected: ClassVar[str] = "{population: ..., k: 5}, {sampling_fraction: 0.01, k: 5}, or {weight: w, k: 5}"
     definition: ClassVar[str] = (
         "Every row stands for at least k persons of a population; without a population table this is estimated "
-        "(Sweeney 2001; El Emam, Dankar 2008)."
+        "(Sweeney 2001; El Emam, Dankar 2008; by sampling weights: Benedetti, Franconi 1998)."
     )
-    not_certified: ClassVar[str] = "it counts the persons of a population table under each class"
+    not_certified: ClassVar[str] = "it counts, or estimates, the persons of a population under each class"
 
     population: Population | None = Field(default=None, description=ABOUT_POPULATION)
     k: K = Field(description="The smallest number of persons of the population that a row may stand for.")
@@ -78,15 +84,41 @@ class KMapRequirement(OfPopulation):
         description="For an estimate: the largest probability that a class of fewer than k persons passes; "
         "0.01 by default.",
     )
+    weight: Annotated[str | None, text("the name of a column of sampling weights")] = Field(
+        default=None,
+        description="Instead of a population table, for an estimate: the kept column of sampling weights, for how many "
+        "persons of the population each row stands.",
+    )
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """By other weights it is another requirement."""
+        return (*super().identity, self.weight)
+
+    @property
+    def never_grows(self) -> str | None:
+        """Weights of a sample that grows are others."""
+        if self.weight is None:
+            return super().never_grows
+        return (
+            "with a state, rows are added to a sample whose weights were made for the rows that it had; leave 'weight' "
+            "out, or release without a state"
+        )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """Either a population table, or a sampling fraction."""
+        """Either a population table, or a sampling fraction, or weights."""
+        if given.get("weight") is not None:
+            for key in ("population", "person", "sampling_fraction", "estimator", "significance"):
+                if given.get(key) is not None:
+                    why = f"'weight' is for an estimate that {key!r} has no part in; leave one of both out"
+                    yield Fault((key,), why, True)
+            return
         if given.get("population") is None and given.get("sampling_fraction") is None:
             yield Fault(
                 (),
                 "missing 'population': a table of all its persons; or 'sampling_fraction', the share of the "
-                "population that is in the source, for an estimate",
+                "population that is in the source, or 'weight', a column of sampling weights, for an estimate",
                 True,
             )
         if given.get("sampling_fraction") is not None and given.get("person") is not None:

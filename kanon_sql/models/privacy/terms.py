@@ -15,6 +15,7 @@ __all__ = [
     "L_REACHED",
     "SMALLEST_CLASS",
     "TOLERANCE",
+    "WEIGHT_UNITS",
     "Background",
     "Monotonicity",
     "SetWindows",
@@ -28,6 +29,9 @@ TOLERANCE = 1e-9
 Two equally frequent values have entropy ln 2 up to the last bit only; without a stated
 tolerance the answer would depend on the engine's summation order.
 """
+
+WEIGHT_UNITS = 10**6
+"""Sampling weights are added up as whole numbers of this many units for each person."""
 
 
 def figure(about: str, kind: Any = float, **keywords: Any) -> Any:
