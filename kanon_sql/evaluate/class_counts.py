@@ -142,7 +142,7 @@ def closeness_of_all(models: Sequence[PrivacyModel]) -> list[TCloseness]:
         models: the requirements.
     """
     asked = closeness_among(model for model in models if not model.others)
-    protected = dict.fromkeys(model.attribute for model in models if model.attribute is not None and not model.weight)
+    protected = dict.fromkeys(model.attribute for model in models if model.attribute is not None and not model.adds_up)
     others = [name for name in protected if all(model.attribute != name for model in asked)]
     return [*asked, *(TCloseness(name, 1.0) for name in others)]
 

@@ -172,7 +172,7 @@ def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts
         lists=lists,
         must_occur=tuple(name for model in own for name in model.must_occur),
         numbers=numbers,
-        weighs=any(model.weight is not None for model in own),
+        weighs=any(model.adds_up is not None for model in own),
         labels=column.labels,
     )
 

@@ -45,7 +45,7 @@ def refuse_wrong_weights(
             than 6 digits after the point.
         UnsupportedError: its values are not all of one kind.
     """
-    for name in dict.fromkeys(model.weight for model in models if model.weight is not None):
+    for name in dict.fromkeys(model.adds_up for model in models if model.adds_up is not None):
         column = columns[name]
         if column.kind not in ("integer", "decimal", "float"):
             raise SpecError(

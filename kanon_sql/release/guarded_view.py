@@ -83,7 +83,7 @@ def _not_by_windows(model: PrivacyModel, *, by_person: bool) -> str | None:
     """Why windows over the rows of a class do not tell whether it satisfies; None where they do."""
     if model.quasi_identifiers is not None or model.on_coarser_classes or model.others:
         return "it is about classes by other columns, each of which joins several of the view's classes"
-    if model.weight is not None:
+    if model.adds_up is not None:
         return "its weights are examined before they are added up"
     if not model.by_windows:
         return "it compares a class with rows outside of it"

@@ -345,7 +345,7 @@ def _columns(
 
     SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is then looked at.
     """
-    typed = [model.attribute for model in models if (model.spans or model.weight) and model.attribute is not None]
+    typed = [model.attribute for model in models if (model.spans or model.adds_up) and model.attribute is not None]
     undeclared = [name for name in dict.fromkeys(typed) if table.columns[name].kind == "other"]
     if workspace.dialect.typed or table.is_source or not undeclared:
         return table.columns

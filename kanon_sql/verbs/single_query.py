@@ -65,7 +65,7 @@ def _unfit(model: PrivacyModel, what: str) -> Iterator[Obstacle]:
         any(item is not None for item in others)
         or model.must_occur
         or model.uses_label_width
-        or model.weight is not None
+        or model.adds_up is not None
     ):
         yield Obstacle(
             f"privacy: {model.label} needs more than one query; remove it from the spec of the {what}, and check it "

@@ -509,7 +509,7 @@ def test_the_matrix_of_recodings_says_what_a_run_is_refused_for() -> None:
     assert {"local", "mondrian", "subtree"} <= {
         name for name, cell in zip(RECODINGS, by_class, strict=True) if cell == "yes"
     }
-    of_population = next(cells for head, cells in found.items() if "`k_map`" in head)
+    of_population = next(cells for head, cells in found.items() if "`k_map: {population: census, k: 5}`" in head)
     assert dict(zip(RECODINGS, of_population, strict=True))["local"] == ""
     assert found["duckdb"] == ["yes"] * 8
     assert found["oracle"][1:4] == [""] * 3

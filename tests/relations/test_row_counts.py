@@ -96,7 +96,11 @@ def rows_of(persons: list[Any], others: dict[str, tuple[str, list[Any]]], known:
 
 @pytest.mark.parametrize("recoding", ["local", "full_domain"])
 @pytest.mark.parametrize(
-    "start", [0, *(pytest.param(start, marks=pytest.mark.campaign) for start in range(100, 140, 10))]
+    "start",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        *(pytest.param(start, marks=pytest.mark.campaign) for start in range(100, 140, 10)),
+    ],
 )
 def test_known_numbers_of_rows_are_shared(recoding: str, start: int) -> None:
     """Every class by labels and numbers of rows has k persons, in what was released."""

@@ -106,7 +106,7 @@ class PrivacyModel(ABC):
         return self.attribute
 
     @property
-    def weight(self) -> str | None:
+    def adds_up(self) -> str | None:
         """The column of sampling weights that it adds up; it is the attribute then."""
         return None
 

@@ -51,7 +51,7 @@ class KMapWeightedModel(PrivacyModel):
         return self.column
 
     @property
-    def weight(self) -> str:
+    def adds_up(self) -> str:
         """The column of weights."""
         return self.column
 

@@ -59,7 +59,7 @@ def spelled_differently(
     if not (spelling or lists):
         return []
     relation, columns = table
-    names = dict.fromkeys(model.attribute for model in models if model.attribute is not None and not model.weight)
+    names = dict.fromkeys(model.attribute for model in models if model.attribute is not None and not model.adds_up)
     items = [item for name in names if name in columns for item in _looked_at(relation, columns[name])]
     unit = spec.unit if spelling and persons is not None else None
     if unit is not None and persons is not None and persons[1][unit].kind in ("text", "other"):
