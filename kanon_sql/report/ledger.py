@@ -39,12 +39,12 @@ def ledger_text(result: LedgerResult) -> RenderableType:
         )
         names = ((name, item.level_name or str(item.level)) for name, item in shown_columns.items())
         sentence = "; ".join(f"{name}: {level}" for name, level in names)
-        called.add_row(Text(shown(entry.name)), Text(shown(sentence), "dim", overflow="fold"))
+        if sentence:  # tables of counts have no levels
+            called.add_row(Text(shown(entry.name)), Text(shown(sentence), "dim", overflow="fold"))
     return Group(
         Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"),
         Padding(table, (0, 0, 0, 2)),
-        Text(),
-        Padding(called, (0, 0, 0, 2)),
+        *([Text(), Padding(called, (0, 0, 0, 2))] if called.row_count else []),
     )
 
 
