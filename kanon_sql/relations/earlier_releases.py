@@ -22,7 +22,6 @@ from kanon_sql.release import (
     digest_of,
     of_several_tables,
     read_ledger,
-    release_key,
     released_form,
 )
 from kanon_sql.spec import (
@@ -481,10 +480,4 @@ def _form(spec: RelationalSpec, name: str, member: Member, number: int, level: i
 def addition_of(workspace: Workspace, spec: RelationalSpec, entry: RelatedEntry, earlier: EarlierReleases) -> Addition:
     """The new release, as it is entered into the ledger."""
     assert spec.ledger is not None
-    return Addition(
-        table=Relation(spec.ledger.table),
-        entry=entry,
-        release_name=release_key(workspace.engine, entry.release),
-        spec_hash=spec.hash,
-        earlier=frozenset(item.run_id for item in earlier.entries),
-    )
+    return Addition.of(workspace, spec.ledger.table, entry, spec.hash, earlier.entries)

@@ -72,7 +72,6 @@ from kanon_sql.release.manifest import (
     marks_perturbed,
     pending_records,
     published_manifest,
-    release_key,
     under_another_id,
     was_published,
 )
@@ -223,7 +222,6 @@ __all__ = [
     "refuse_other_types",
     "refuse_unequal",
     "refuse_unordered",
-    "release_key",
     "released_form",
     "released_rows",
     "remember",

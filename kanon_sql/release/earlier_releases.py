@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
-from kanon_sql.engines import Column, Workspace, now
+from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import Chosen, Rows, rows_in_words
 from kanon_sql.frequency import is_same_table, source_of
@@ -14,7 +14,6 @@ from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_valu
 from kanon_sql.models import PrivacyModel, model_of
 from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
 from kanon_sql.release.ledger import Addition, Entry, digest_of, of_one_table, read_ledger, released_form
-from kanon_sql.release.manifest import release_key
 from kanon_sql.release.write import WrittenTable
 from kanon_sql.spec import YEARS, QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
@@ -299,15 +298,10 @@ def _build(found: Chosen, quasi_identifiers: Mapping[str, QuasiIdentifier], star
 
 def addition(found: Chosen, written: WrittenTable, entries: Sequence[Entry], rows: Rows) -> Addition:
     """The new release, as the ledger will hold it."""
-    spec, engine = found.spec, found.workspace.engine
+    spec = found.spec
     assert spec.ledger is not None
-    assert spec.release is not None
-    entry = Entry(
-        release=spec.release,
-        run_id=found.workspace.run_id,
-        published_at=now(exact=True),  # two releases may be made in a second
-        source=spec.redacted()["source"],
-        unit=spec.unit,
+    entry = replace(
+        Entry.bare(found.workspace, spec),
         drops_nulls=spec.nulls == "suppress",
         masked=written.masked > 0,
         quasi_identifiers={
@@ -321,10 +315,4 @@ def addition(found: Chosen, written: WrittenTable, entries: Sequence[Entry], row
         privacy=spec.privacy,
         rows=cast("Mapping[str, int]", rows),
     )
-    return Addition(
-        table=Relation(spec.ledger.table),
-        entry=entry,
-        release_name=release_key(engine, spec.release),
-        spec_hash=spec.hash,
-        earlier=frozenset(item.run_id for item in entries),
-    )
+    return Addition.of(found.workspace, spec.ledger.table, entry, spec.hash, entries)

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.hierarchies import WITHHELD, kind_of, level_names, with_top
+from kanon_sql.release.manifest import release_key
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     Origin,
@@ -29,7 +30,7 @@ from kanon_sql.spec import (
 from kanon_sql.sql import Relation
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import KmAnonymity
+    from kanon_sql.spec import KmAnonymity, Spec, TableSpec
 
 __all__ = [
     "Addition",
@@ -168,6 +169,25 @@ class Entry:
     rows: Mapping[str, int]
     table: Mapping[str, Any] | None = None
     noise: SpentOnNoise | None = None
+
+    @classmethod
+    def bare(cls, workspace: Workspace, spec: Spec | TableSpec) -> Self:
+        """What every entry says, and nothing of how the release was made."""
+        assert spec.release is not None
+        return cls(
+            release=spec.release,
+            run_id=workspace.run_id,
+            published_at=now(exact=True),  # two releases may be made in a second
+            source=spec.redacted()["source"],
+            unit=spec.unit,
+            drops_nulls=False,
+            masked=False,
+            quasi_identifiers={},
+            sensitive=(),
+            keep=(),
+            privacy=(),
+            rows={},
+        )
 
     @property
     def name(self) -> str:
@@ -467,6 +487,27 @@ class Addition:
     release_name: str
     spec_hash: str
     earlier: frozenset[str]
+
+    @classmethod
+    def of(
+        cls,
+        workspace: Workspace,
+        table: tuple[str, ...],
+        entry: Entry | RelatedEntry,
+        spec_hash: str,
+        earlier: Iterable[Entry | RelatedEntry],
+    ) -> Self:
+        """The new release, under its name as the database compares names.
+
+        Args:
+            workspace: where.
+            table: the ledger.
+            entry: the release.
+            spec_hash: of its spec.
+            earlier: what it was compared with.
+        """
+        name = release_key(workspace.engine, entry.release)
+        return cls(Relation(table), entry, name, spec_hash, frozenset(item.run_id for item in earlier))
 
     def create(self, workspace: Workspace) -> None:
         """Make the ledger unless it is there, with the row that transactions take turns by.

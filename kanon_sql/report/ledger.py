@@ -41,11 +41,11 @@ def ledger_text(result: LedgerResult) -> RenderableType:
         sentence = "; ".join(f"{name}: {level}" for name, level in names)
         if sentence:  # tables of counts have no levels
             called.add_row(Text(shown(entry.name)), Text(shown(sentence), "dim", overflow="fold"))
-    return Group(
-        Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"),
-        Padding(table, (0, 0, 0, 2)),
-        *([Text(), Padding(called, (0, 0, 0, 2))] if called.row_count else []),
-    )
+    head = Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold")
+    parts: list[RenderableType] = [head, Padding(table, (0, 0, 0, 2))]
+    if called.row_count:
+        parts += [Text(), Padding(called, (0, 0, 0, 2))]
+    return Group(*parts)
 
 
 def _facts(entry: Entry | RelatedEntry) -> tuple[Mapping[str, ReleasedColumn], str, int | None]:

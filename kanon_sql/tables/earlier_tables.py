@@ -24,10 +24,10 @@ from itertools import permutations, product
 from math import prod
 from typing import Any
 
-from kanon_sql.engines import Workspace, now
+from kanon_sql.engines import Workspace
 from kanon_sql.errors import HierarchyError, Problem, SpecError, counted
 from kanon_sql.hierarchies import Site, survey
-from kanon_sql.release import Addition, Entry, of_one_table, read_ledger, release_key
+from kanon_sql.release import Addition, Entry, of_one_table, read_ledger
 from kanon_sql.spec import Dimension, Grouping, TableSpec, sha256
 from kanon_sql.sql import Relation, Sql, exact_text
 from kanon_sql.tables.audit import Audit, Requirement, Shift
@@ -98,28 +98,8 @@ def addition_of(workspace: Workspace, spec: TableSpec, shown: TableSpec, entries
     written = {**spec.to_dict(), "ledger": None, "release": None}
     del written["source"]
     levels = [list(item.levels) for item in shown.dimensions.values()]
-    entry = Entry(
-        release=spec.release,
-        run_id=workspace.run_id,
-        published_at=now(exact=True),
-        source=spec.redacted()["source"],
-        unit=spec.unit,
-        drops_nulls=False,
-        masked=False,
-        quasi_identifiers={},
-        sensitive=(),
-        keep=(),
-        privacy=(),
-        rows={},
-        table={"spec": written, "levels": levels, "source": _digest(spec)},
-    )
-    return Addition(
-        table=Relation(spec.ledger.table),
-        entry=entry,
-        release_name=release_key(workspace.engine, spec.release),
-        spec_hash=spec.hash,
-        earlier=frozenset(item.run_id for item in entries),
-    )
+    entry = replace(Entry.bare(workspace, spec), table={"spec": written, "levels": levels, "source": _digest(spec)})
+    return Addition.of(workspace, spec.ledger.table, entry, spec.hash, entries)
 
 
 # --- The atoms -----------------------------------------------------------------------------

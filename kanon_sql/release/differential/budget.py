@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from kanon_sql.engines import Workspace, now
+from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency import FrequencySets, is_same_table
 from kanon_sql.release.ledger import (
@@ -23,7 +23,6 @@ from kanon_sql.release.ledger import (
     read_ledger,
     released_form,
 )
-from kanon_sql.release.manifest import release_key
 from kanon_sql.spec import DifferentialPrivacyRequirement, Spec, TableSpec
 from kanon_sql.sql import Relation
 
@@ -161,11 +160,15 @@ def addition_of_rows(
         for lookup in sets.lookups
         if lookup.name in levels
     }
-    nothing = _entry(workspace, spec)
+    assert spec.ledger is not None
     entry = replace(
-        nothing, drops_nulls=spec.nulls == "suppress", quasi_identifiers=quasi_identifiers, privacy=spec.privacy
+        Entry.bare(workspace, spec),
+        unit=None,
+        drops_nulls=spec.nulls == "suppress",
+        quasi_identifiers=quasi_identifiers,
+        privacy=spec.privacy,
     )
-    return _added(workspace, spec, entry, entries)
+    return Addition.of(workspace, spec.ledger.table, entry, spec.hash, entries)
 
 
 def addition_of_table(workspace: Workspace, spec: TableSpec, spent: SpentOnNoise, entries: Sequence[Entry]) -> Addition:
@@ -177,34 +180,6 @@ def addition_of_table(workspace: Workspace, spec: TableSpec, spent: SpentOnNoise
         spent: what that spends.
         entries: what the ledger was found to hold.
     """
-    return _added(workspace, spec, replace(_entry(workspace, spec), unit=spec.unit, noise=spent), entries)
-
-
-def _entry(workspace: Workspace, spec: Spec | TableSpec) -> Entry:
-    """What every entry says, and nothing of how the release was made."""
-    assert spec.release is not None
-    return Entry(
-        release=spec.release,
-        run_id=workspace.run_id,
-        published_at=now(exact=True),
-        source=spec.redacted()["source"],
-        unit=None,
-        drops_nulls=False,
-        masked=False,
-        quasi_identifiers={},
-        sensitive=(),
-        keep=(),
-        privacy=(),
-        rows={},
-    )
-
-
-def _added(workspace: Workspace, spec: Spec | TableSpec, entry: Entry, entries: Sequence[Entry]) -> Addition:
     assert spec.ledger is not None
-    return Addition(
-        table=Relation(spec.ledger.table),
-        entry=entry,
-        release_name=release_key(workspace.engine, entry.release),
-        spec_hash=spec.hash,
-        earlier=frozenset(item.run_id for item in entries),
-    )
+    entry = replace(Entry.bare(workspace, spec), noise=spent)
+    return Addition.of(workspace, spec.ledger.table, entry, spec.hash, entries)
