@@ -446,7 +446,7 @@ def _numbered(table: CellTable) -> CellTable:
                 if place is not None and table.cells[place].contributor:
                     numbers[place] = index + 1
     cells = [replace(cell, contributor=number) for cell, number in zip(table.cells, numbers, strict=True)]
-    return CellTable(cells, table.sums)
+    return replace(table, cells=cells)
 
 
 def _refuse_unsound(spec: TableSpec, table: CellTable, counts: CellTable | None) -> None:

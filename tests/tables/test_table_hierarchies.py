@@ -124,6 +124,19 @@ def test_what_two_tables_would_give_away_is_suppressed(database: Database) -> No
     assert "urban,type,9,0,9,9" in lines
 
 
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_sums_of_two_hierarchies_do_not_give_a_cell_away(database: Database, unit: str | None) -> None:
+    """Known answer: urban less c would give a. Every row is a contributor, or names a person who is one."""
+    counts = {"a": 2, "b": 6, "c": 6, "d": 6}
+    rows = [(name, f"{name}{row}", 50 + row) for name, count in counts.items() for row in range(count)]
+    database.table("people", {"district": "VARCHAR", "person": "VARCHAR", "amount": "INTEGER"}, rows)
+    spec = {**BASE, "measure": "amount", "unit": unit}
+    result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(spec))
+    suppressed = {cell.labels[0]: cell.interval for cell in result.table if cell.suppressed}
+    assert set(suppressed) == {"a", "b", "c", "d"}
+    assert suppressed["a"] == (0, 416)  # all that North and urban allow: North has 101 + 315, urban 101 + 315
+
+
 def test_rounding_adds_up_in_both(database: Database) -> None:
     counts = {"a": 1, "b": 9, "c": 8, "d": 7}
     database.table("people", COLUMNS, [(name, "F") for name, count in counts.items() for _ in range(count)])
