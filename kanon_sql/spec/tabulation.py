@@ -364,6 +364,12 @@ def _merge_faults(value: TableSpec, name: str) -> Iterator[Fault]:
 
 def _ledger_faults(value: TableSpec, ledger: LedgerOptions) -> Iterator[Fault]:
     """What tables cannot be compared with others."""
+    if value.release is None:
+        why = (
+            "only a published table is recorded, and later ones would not be compared with this one; name a 'release', "
+            "or leave the ledger out"
+        )
+        yield Fault(("ledger",), why)
     if ledger.on_conflict != "refuse":
         why = "suppression hides more cells by itself, and other tables are refused; leave it out"
         yield Fault(("ledger", "on_conflict"), why, True)

@@ -184,6 +184,9 @@ def test_a_table_that_needs_nothing_is_published_as_it_is(database: Database) ->
     assert kanon_sql.tabulate(database.engine, spec_of("first", [[0, 1], [2, 3]], sex=True)).passed
     result = kanon_sql.tabulate(database.engine, spec_of("second", [[0], [1, 2, 3]], sex=False))
     assert (result.passed, result.cells["suppressed"]) == (True, 0)
+    assert not any("three tables" in note for note in result.notes)
+    result = kanon_sql.tabulate(database.engine, spec_of("third", None, sex=True))
+    assert any("differences of three tables are not looked for" in note for note in result.notes)
 
 
 def test_what_was_proven_of_all_tables_is_verified(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,6 +243,12 @@ def test_what_cannot_be_compared_is_refused(database: Database) -> None:
 def test_what_has_no_ledger(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         spec_of("first", None, sex=True, **changes)
+
+
+def test_a_table_that_would_not_be_recorded_has_no_ledger() -> None:
+    """Its cells can be given away as a file, and no later table would be compared with them."""
+    with pytest.raises(SpecError, match="only a published table is recorded"):
+        kanon_sql.TableSpec.from_dict({**BASE, "dimensions": {"sex": None}})
 
 
 def test_a_spec_with_a_ledger_reads_back() -> None:
