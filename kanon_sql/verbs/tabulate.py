@@ -456,7 +456,8 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
     if found.joint is not None:
         notes.append(
             f"compared with {', '.join(found.joint.names)}: {counted(found.joint.added, 'more cell')} suppressed, so "
-            "that subtracting cells of different tables reveals no number below the threshold"
+            "that subtracting cells of one table from those of another reveals no number below the threshold"
+            + ("; differences of three tables are not looked for" if len(found.joint.names) > 1 else "")
         )
     if spec.further and any(value is None for value in found.values):
         notes.append(
