@@ -71,6 +71,14 @@ class CombinedKModel(PrivacyModel):
         return f"{self.k}-anonymity of all combinations of {self.m}"
 
     @property
+    def assumption(self) -> str:
+        """How much an attacker knows: classes by all quasi-identifiers are not judged."""
+        return (
+            f"{self.notation} assumes that no one knows more than {self.m} of the quasi-identifiers of a person; by "
+            f"all of them together classes may have fewer than {self.k} rows"
+        )
+
+    @property
     def key(self) -> str:
         """With m."""
         return f"k_anonymity[combinations={self.m}]"

@@ -107,13 +107,20 @@ def sections_of(run: Run) -> list[Section]:
         Section("Sensitive values", list(_sensitive(pictures))),
         Section("Quality", [*_quality(run), *_figures(pictures, "utility")]),
         Section("Search", list(_search(run, pictures))),
-        *(Section(in_words(name).capitalize(), generic(value)) for name, value in others.items() if name not in facts),
+        *(
+            Section(_TITLES.get(name, in_words(name).capitalize()), generic(value))
+            for name, value in others.items()
+            if name not in facts
+        ),
         Section("Notes", [*notes_of_attacks(run), *(Prose(note) for note in run.notes)]),
         Section("Run", [*(generic(facts) if facts else ()), *_cost(run)]),
         Section("Spec", list(_spec(run))),
     ]
     return [section for section in made if section.blocks]
 
+
+_TITLES = {"suda": "Special uniques (SUDA)", "weighted": "Individual risk, by sampling weights"}
+"""What sections are called that no word of the result tells."""
 
 _OF_REQUIREMENTS = {"requirement", "violating_classes", "violating_rows"}
 

@@ -13,6 +13,8 @@ import kanon_sql
 from kanon_sql.cli import app
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import SpecError
+from kanon_sql.report.html import run_report
+from kanon_sql.report.run import read_run
 from tests.conftest import Database
 from tests.oracles.suda import dis_suda, minimal_uniques, scores
 from tests.servers import subject_of
@@ -61,8 +63,10 @@ def test_a_table_by_hand(database: Database) -> None:
 
 def test_the_command_shows_them(tmp_path: Any, database: Database) -> None:
     database.table("people", TYPES, ROWS)
-    text = str(measured(database.engine, 2, sampling_fraction=0.1))
+    found = measured(database.engine, 2, sampling_fraction=0.1)
+    text, page = str(found), run_report(read_run(found.to_dict(), "this measurement"))
     assert "Special uniques (SUDA)" in text
+    assert "Special uniques (SUDA)" in page
     assert "highest DIS-SUDA" in text
     assert "special uniques" in CliRunner().invoke(app, ["risk", "--help"], env={"COLUMNS": "200"}).output
 
