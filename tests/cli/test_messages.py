@@ -56,10 +56,12 @@ PASSED_ON = {
     "population: {}",
     # Here "did you mean" follows, or what is expected.
     "{}: {} has no column {} that a spec can use{}",
+    "{}: there is no column {}, a part of the key {}{}",
     "preset: there is no preset {}{}",
     # Here the reason follows, which says what to do.
     "parties: {}",
     "release.file: {}",
+    "{}: {} is {}, and {}",
     "release.file: column {}: {}",
     "quasi_identifiers.{}: {}",
     # Here the reason of the rule follows, which says what it allows.

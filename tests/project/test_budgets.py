@@ -122,9 +122,9 @@ def test_what_a_process_leaves_is_not_looked_through_for_cycles_when_it_ends() -
 @pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
 def test_the_wheel_is_small(wheel: Path) -> None:
-    """Code, templates and schemas, 900 files: 1.9 MB at the end of 2026, a fifth of it what files take as such."""
-    assert wheel.stat().st_size < 2_100_000
+    """Code, templates and schemas, 950 files: 2.2 MB at the end of 2026, a fifth of it what files take as such."""
+    assert wheel.stat().st_size < 2_400_000
     with zipfile.ZipFile(wheel) as files:
-        assert sum(item.file_size for item in files.infolist()) < 6_000_000
+        assert sum(item.file_size for item in files.infolist()) < 7_000_000
         suffixes = {Path(item.filename).suffix for item in files.infolist() if ".dist-info/" not in item.filename}
     assert suffixes <= {".py", ".j2", ".json", ".typed", ".css", ".js", ".html", ".md"}

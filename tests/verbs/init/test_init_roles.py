@@ -218,9 +218,10 @@ def converse(directory: Path, answers: list[str], *options: str, table: str = "p
     )  # fmt: skip
     os.close(terminal)
     shown, left, end = "", list(answers), time.monotonic() + 60
+    readable = select.poll()  # any number of files may be open: select() takes the first 1,024
+    readable.register(controller, select.POLLIN)
     while time.monotonic() < end:
-        ready, _, _ = select.select([controller], [], [], 0.1)
-        if ready:
+        if readable.poll(100):
             try:
                 read = os.read(controller, 65536).decode()
             except OSError:  # nobody holds the other end any more
