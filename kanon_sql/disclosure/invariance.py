@@ -157,9 +157,9 @@ def measure_invariance(
     before, key = Relation(parse_table_name(asked.earlier)), asked.key
     found: Mapping[str, Column] = workspace.columns(before)
     if reads_otherwise(spec, [key]):
-        before, found = read_table(workspace, spec, before, found, asked.earlier, key)
+        before, found = read_table(workspace, spec, before, found, asked.earlier, key, released=True)
         if key not in columns:
-            table, columns = read_table(workspace, spec, table, columns, "the table", key)
+            table, columns = read_table(workspace, spec, table, columns, "the table", key, released=True)
     tables = [(before, found, asked.earlier), (table, columns, "the table")]
     named = [*spec.quasi_identifiers, *spec.sensitive, key]
     for relation, present, shown in tables:

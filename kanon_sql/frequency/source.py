@@ -106,7 +106,9 @@ class OpenTable:
         refuse_blank_ends(workspace, self.relation, exact_texts(list(used.values()), "checked"), self.shown)
 
 
-def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None, *, counts: bool = False) -> OpenTable:
+def open_table(
+    engine: Engine, spec: Origin, parts: tuple[str, ...] | None, *, counts: bool = False, released: bool = True
+) -> OpenTable:
     """Look up a table's columns. Its rows are read where columns are to be functions of others.
 
     Args:
@@ -114,6 +116,8 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None, *, c
         spec: names the source.
         parts: the table's name; None for the source.
         counts: the caller counts the persons that rows stand for, where a column says that.
+        released: a table that is not the source is a released one, not a population: :func:`as_read` reads these
+            in two ways.
 
     Raises:
         UnsupportedError: rows stand for several persons, and the caller counts rows.
@@ -135,7 +139,7 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None, *, c
     read = Relation(named or ())
     if not is_source and reads_otherwise(spec):
         with open_workspace(engine, relation, inline=True) as workspace:
-            read, columns = read_table(workspace, spec, read, columns, shown)
+            read, columns = read_table(workspace, spec, read, columns, shown, released=released)
     if isinstance(spec, Spec) and spec.computed and not is_source:
         with open_workspace(engine, relation, inline=True) as workspace:
             refuse_split_labels(workspace, spec.computed, columns, Relation(named or ()), shown)
@@ -240,6 +244,8 @@ def source_of(engine: Engine, spec: Origin, *, counts: bool = False) -> str:
         engine: where it is.
         spec: names the source.
         counts: the caller counts the persons that rows stand for, where a column says that.
+        released: a table that is not the source is a released one, not a population: :func:`as_read` reads these
+            in two ways.
 
     Raises:
         UnsupportedError: rows stand for several persons, and the caller counts rows.

@@ -47,7 +47,7 @@ from kanon_sql.spec.m_invariance import (
     SIGNATURE_COLUMN,
     MInvarianceRequirement,
 )
-from kanon_sql.spec.missing import missing_codes
+from kanon_sql.spec.missing import Code, missing_codes
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.positions import Lbqid, Point
@@ -100,6 +100,7 @@ __all__ = [
     "ChildTable",
     "CloakSpec",
     "CloakWarnings",
+    "Code",
     "Coherence",
     "ColumnStep",
     "CompositeKey",

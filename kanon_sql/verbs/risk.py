@@ -436,7 +436,7 @@ def _population(
     workspace: Workspace, spec: Spec, name: str, table: OpenTable, names: Sequence[str], unit: str | None
 ) -> RiskFrames:
     """Where the population's records are counted, once it is sure that its values can be compared."""
-    opened = open_table(workspace.engine, spec, parse_table_name(name))
+    opened = open_table(workspace.engine, spec, parse_table_name(name), released=False)
     problems = unknown_columns(opened.shown, opened.columns, names, "so its records cannot be matched")
     for column in names:
         ours, theirs = table.columns[column], opened.columns.get(column)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections import Counter
+from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.testing import as_text
 from kanon_sql.verbs.dbt import dbt
 from tests.conftest import Database
@@ -21,6 +24,7 @@ from tests.support.specs import HEAD, TAIL, problems
 from tests.support.strategies import examples
 
 CODES = ["?", "", 999, -1]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in SUBJECTS if name not in ("duckdb", "sqlite")]
 TYPES = {"age": "integer", "job": "text", "ill": "text", "site": "text", "pid": "integer", "who": "integer"}
 ROWS: list[dict[str, Any]] = [
     dict(zip(TYPES, (*row, 0), strict=True))
@@ -172,6 +176,87 @@ def test_a_released_table_is_read_with_codes(database: Database) -> None:
     assert judged.achieved["distinct_l_diversity(ill)"]["l"] == 1
 
 
+@pytest.mark.parametrize("codes", [["?", "*"], {"age": ["?", "*"]}])
+def test_codes_in_a_released_table_are_seen(database: Database, codes: Any) -> None:
+    """Who reads it tells them from NULL, and from a suppressed cell: as one class they would be 2-anonymous."""
+    for name in ("people", "release"):
+        database.table(name, {"age": "VARCHAR"}, [["?"], [None], ["*"]])
+    alone = {"quasi_identifiers": {"age": None}, "sensitive": [], "privacy": [{"k_anonymity": 2}]}
+    spec = spec_of(**alone, missing=codes)
+    judged = kanon_sql.check(database.engine, spec, "release")
+    assert judged.achieved["k_anonymity"]["k"] == 1
+    assert kanon_sql.risk(database.engine, spec, "release").uniqueness["sample"] == 3
+
+
+WRITTEN = {
+    "text": ([999, 1000, 9.5, -9], ["999", "999.00", "1000.0000000", "9.50", "-9"], "9099.5"),
+    "integer": (["999"], [999], 1),
+    "date": (["1900-01-01"], [date(1900, 1, 1)], date(1900, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite", *SLOW])
+def test_codes_of_sensitive_attributes_have_any_type_in_a_release(name: str) -> None:
+    """A file of texts holds 999 as a text: as a value beside another, the class would pass for 2-diverse."""
+    with subject_of(name) as subject:
+        engine = subject.connect()
+        for kind, (codes, values, other) in WRITTEN.items():
+            pairs = [(value, other) for value in values]
+            subject.table("release", {"age": "text", "ill": kind}, classes(pairs))
+            judged = kanon_sql.check(engine, diverse(*codes), "release")
+            assert f"{len(pairs)} of {len(pairs)} class" in judged.message, kind
+        # Each is another value than the codes.
+        subject.table(
+            "release", {"age": "text", "ill": "text"}, classes((f"{value}1", "9099.5") for value in WRITTEN["text"][1])
+        )
+        assert kanon_sql.check(engine, diverse(*WRITTEN["text"][0]), "release").passed
+
+
+def classes(pairs: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
+    """Two rows for each pair, which are alone in their class."""
+    return [[f"class {number}", value] for number, pair in enumerate(pairs) for value in pair]
+
+
+def diverse(*codes: Any, **changes: Any) -> kanon_sql.Spec:
+    distinct = {"attribute": "ill", "l": 2, "variant": "distinct"}
+    given = {"source": None, "quasi_identifiers": {"age": None}, "privacy": [{"l_diversity": distinct}]}
+    return spec_of(**{**given, "missing": list(codes), **changes})
+
+
+def test_codes_of_attributes_that_make_classes_of_others_are_refused(database: Database) -> None:
+    """Jobs ? and NULL, as one class, would have two illnesses: a reader sees classes of one."""
+    both = {"sensitive": ["ill", "job"], "privacy": [{"l_diversity": OTHERS}]}
+    database.table("release", {"age": "INTEGER", "job": "VARCHAR", "ill": "VARCHAR"}, [[1, "?", "x"], [1, None, "y"]])
+    with pytest.raises(UnsupportedError, match="release: 1 row has a missing code in a sensitive attribute"):
+        kanon_sql.check(database.engine, diverse("?", **both), "release")
+    database.table("release", {"age": "INTEGER", "job": "VARCHAR", "ill": "VARCHAR"}, [[1, None, "x"], [1, None, "y"]])
+    assert kanon_sql.check(database.engine, diverse("?", **both), "release").passed
+
+
+OTHERS = {"attribute": "ill", "l": 2, "variant": "distinct", "others_as_quasi_identifiers": True}
+
+
+def test_a_code_with_digits_after_the_point_in_short_floats(database: Database) -> None:
+    """9.9 in 32 bits is another number than 9.9 in 64."""
+    database.table("people", {"age": "VARCHAR", "ill": "REAL"}, [["a", 9.9], ["a", 1]])
+    judged = kanon_sql.check(database.engine, diverse(9.9, source="people"), "people")
+    assert judged.achieved["distinct_l_diversity(ill)"]["l"] == 1
+
+
+@pytest.mark.parametrize(("code", "value", "least"), [(9, 9, 1), ("?", "?", 1), (9.5, 9.5, 1), (9.5, "9.5b", 2)])
+def test_codes_in_a_column_without_a_type(code: float | str, value: float | str, least: int) -> None:
+    """Beside a column of texts and one of numbers, no code was without use, and none was found in this one."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE people (age TEXT, ill)")
+    rows = [("a", value), ("a", "x" if isinstance(value, str) else type(value)(1.25))]
+    connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    connection.commit()
+    with kanon_sql.connect(connection) as engine:
+        judged = kanon_sql.check(engine, diverse("?", code, source="people"), "people")
+    assert judged.achieved["distinct_l_diversity(ill)"]["l"] == least
+    connection.close()
+
+
 def test_a_population_is_read_with_codes_and_keys(database: Database) -> None:
     """A person of the population whose age is the code is one of those without an age, and counts once."""
     columns = {"age": "INTEGER", "site": "VARCHAR", "pid": "INTEGER"}
@@ -193,6 +278,10 @@ def test_a_population_is_read_with_codes_and_keys(database: Database) -> None:
         assert kanon_sql.Spec.from_dict(spec.to_dict()) == spec
         result = kanon_sql.check(database.engine, spec, "people")
         assert [item["k"] for item in result.achieved.values()] == [3]
+    measured = kanon_sql.risk(database.engine, spec, "people", population="everybody").journalist
+    assert measured is not None
+    assert measured.population_records == 3
+    assert measured.highest == pytest.approx(1 / 3)
 
 
 @pytest.mark.slow

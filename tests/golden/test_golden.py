@@ -194,6 +194,8 @@ RUN_BY_CONFORMANCE = (
     "frequency/equals",  # tests/frequency/test_reading.py, on every engine
     "frequency/key",  # the same
     "frequency/known",
+    "frequency/rows_with_codes",
+    "frequency/writes",
     "frequency/read",
     "hierarchies/rare",  # tests/hierarchies/test_rare.py, on every engine
     "frequency/pointed",

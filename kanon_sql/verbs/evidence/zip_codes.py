@@ -85,7 +85,7 @@ def count_zip_codes(engine: Engine, spec: Spec, opened: OpenTable, column: str, 
     Raises:
         SpecError: the population lacks a column, or one is not of a type that can be compared.
     """
-    people = open_table(engine, spec, parse_table_name(given.table))
+    people = open_table(engine, spec, parse_table_name(given.table), released=False)
     needed = [column, *([] if given.people is None else [given.people])]
     problems = unknown_columns(people.shown, people.columns, needed, "so that people cannot be counted by ZIP code")
     if problems:
