@@ -182,9 +182,9 @@ class _Sweep:
         """One step of a batch; returns how many vectors are still open."""
         state, judge = self.state, self.state.judge
         keys = ("node", *(f"key{word}" for word in range(len(state.words))))
-        cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=True)
+        cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=True, shared=False)
         priced = render(
-            "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS,
+            "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS, most=False,
             flagged=judge.flagged(cells, keys, "vector"),
         )  # fmt: skip
         tables = {"open": state.open, "nodes": self.nodes, "prices": self.prices.table, **judge.tables}

@@ -13,7 +13,7 @@ Nothing here shares a line with the package. What is promised:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from tests.oracles.model import Hierarchy, Requirement, Row, frequencies, height_of, judge, model_of, with_null
@@ -115,19 +115,45 @@ def weighted_mean(problem: RandomProblem, losses: Mapping[str, float]) -> float:
     return sum(weights[column] * loss for column, loss in losses.items()) / sum(weights.values())
 
 
-def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement]) -> float:
-    """What rows lose at least: each what the cheapest node costs at which its class satisfies, or everything.
+LEVELS = [0.75**power for power in range(4, 16)]
 
-    Columns count by their weights.
+
+def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement], raises: int = 2) -> float:
+    """What rows lose at least, columns counted by their weights.
+
+    First each what the cheapest node costs at which its class satisfies, or everything. Then each is raised by what it
+    can without the dearest rows of a class, as many as it needs at least, having more than they lose there. What these
+    have is bounded by every level: that much for each of them, and what all rows of the class have above it.
 
     Args:
         problem: the source; NULL is a value in it.
         requirements: those that hold of every class that contains one that satisfies.
+        raises: how often rows are raised.
     """
+    needed = max(int(model_of(item)[1].get("k") or model_of(item)[1].get("l")) for item in requirements)
+    least, found = [1.0] * len(problem.rows), list(satisfying(problem, requirements))
+    for numbers, cost in found:
+        for number in numbers:
+            least[number] = min(least[number], cost)
+    hopeless = set(range(len(least))) - {number for numbers, _ in found for number in numbers}
+    for _ in range(raises):
+        room = [0.0 if number in hopeless else float("inf") for number in range(len(least))]
+        for numbers, cost in found:
+            own = [least[number] for number in numbers]
+            dearest = sum(sorted(own, reverse=True)[:needed])
+            above = [level * needed + sum(max(0.0, share - level) for share in own) for level in LEVELS]
+            assert min(above) > dearest - 1e-9
+            for number in numbers:
+                room[number] = min(room[number], cost - min(max(own) * needed, *above) / needed)
+        least = [min(1.0, share + max(0.0, more)) for share, more in zip(least, room, strict=True)]
+    return sum(least) / len(least)
+
+
+def satisfying(problem: RandomProblem, requirements: Sequence[Requirement]) -> Iterator[tuple[list[int], float]]:
+    """The classes of all nodes that satisfy, with what each of their rows loses."""
     domains = {column: domain_of(problem, column) for column in problem.hierarchies}
     limits = [problem.levels.get(column, (0, height_of(domain))) for column, domain in domains.items()]
     weights = [problem.weights.get(column, 1.0) for column in domains]
-    least = [1.0] * len(problem.rows)
     for node in product(*(range(low, high + 1) for low, high in limits)):
         classes: dict[tuple[object, ...], list[int]] = {}
         for number, row in enumerate(problem.rows):
@@ -135,16 +161,13 @@ def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement])
             classes.setdefault(tuple(labels), []).append(number)
         for numbers in classes.values():
             members = [problem.rows[number] for number in numbers]
-            if not all(judge(requirement, members, None, problem.unit)[1] for requirement in requirements):
-                continue
-            cost = 0.0
-            for (column, domain), level, weight in zip(domains.items(), node, weights, strict=True):
-                label = domain[members[0][column]][level:]
-                under = sum(path[level:] == label for path in domain.values())
-                cost += weight * (under - 1) / max(1, len(domain) - 1) / sum(weights)
-            for number in numbers:
-                least[number] = min(least[number], cost)
-    return sum(least) / len(least)
+            if all(judge(requirement, members, None, problem.unit)[1] for requirement in requirements):
+                cost = 0.0
+                for (column, domain), level, weight in zip(domains.items(), node, weights, strict=True):
+                    label = domain[members[0][column]][level:]
+                    under = sum(path[level:] == label for path in domain.values())
+                    cost += weight * (under - 1) / max(1, len(domain) - 1) / sum(weights)
+                yield numbers, cost
 
 
 def assert_rows_add_up(problem: RandomProblem, release: Sequence[Row], suppressed: int, masked: int) -> None:
