@@ -141,7 +141,7 @@ def _raised(
     classes = render("recode/crowded", cells=cells, keys=_keys(state), size=size, shares=SHARES)
     tables = {"open": shared, "prices": prices.table}
     room = _by_nodes(state, nodes, "room", tables, cells, classes, most=True, size=size)
-    raised = state.make("raised", f"raised{number}", {"shared": shared, "room": room}, all_lost=PRICE)
+    raised = state.make("raised_shares", f"raised{number}", {"shared": shared, "room": room}, all_lost=PRICE)
     for used in (before, shared, room):
         state.workspace.drop(used)
     return raised
