@@ -19,6 +19,7 @@ from kanon_sql.relations.earlier_releases import (
     entry_of,
 )
 from kanon_sql.relations.exposure import Exposed, exposure
+from kanon_sql.relations.first_levels import FirstLevels
 from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.joint_release import JointRelease
 from kanon_sql.relations.lists import is_list, refuse_unsorted
@@ -45,6 +46,7 @@ __all__ = [
     "EarlierReleases",
     "Examined",
     "Exposed",
+    "FirstLevels",
     "JointRelease",
     "Member",
     "PersonClasses",

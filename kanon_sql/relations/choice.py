@@ -29,13 +29,12 @@ def chosen_classes(
     spec: RelationalSpec,
     members: Mapping[str, Member],
     sensitive: Sensitive,
-    cuts: Cuts | None = None,
+    estimate: Cuts | FirstLevels | None = None,
 ) -> PersonClasses | None:
     """The classes of persons to generalize events in; None where too many persons are in small ones at every node.
 
     Tried are the node that loses least of what is known of persons, and the steps from it to the top; for cuts, from
-    there down to it. What events would lose in its classes is estimated by how many rows are rare on each step of their
-    path, or by the cuts; the sum over all tables decides, and the first node after which it rises is the last to be
+    there down to it. The sum of what all tables lose decides, and the first node after which it rises is the last to be
     tried.
 
     Args:
@@ -43,7 +42,7 @@ def chosen_classes(
         spec: what is asked for.
         members: the tables, each after its parent.
         sensitive: the sensitive values of persons, who may have to be left out of a class for them.
-        cuts: what is asked what events lose; by default that is estimated by the rows that are rare.
+        estimate: is asked what events lose in some classes; None where they lose nothing.
     """
     person = members[PERSON]
     nodes = nodes_by_loss(person.columns)
@@ -53,13 +52,10 @@ def chosen_classes(
     first = next((node for node in nodes if found.at(node) is not None), None)
     if first is None:
         return None
-    estimate: Cuts | FirstLevels | None = cuts
-    if estimate is None and _events_matter(spec, members):
-        estimate = FirstLevels(workspace, members, spec.k)
     best: tuple[float, PersonClasses] | None = None
     steps = _from(person.columns, first)
     # Cuts are estimated best in large classes, so these come first; in small ones all combinations are rare.
-    for number, node in enumerate(steps if cuts is None else reversed(steps)):
+    for number, node in enumerate(reversed(steps) if isinstance(estimate, Cuts) else steps):
         classes = found.at(node)
         if classes is None:
             continue
@@ -141,10 +137,6 @@ class _Candidates:
         self.workspace.execute("relations/rare_persons_of_class", target=rare, classes=classes, k=self.spec.k)
         yield rare
         yield from self.sensitive.rare_persons(classes)
-
-
-def _events_matter(spec: RelationalSpec, members: Mapping[str, Member]) -> bool:
-    return len(members) > 1 and spec.known_items > 0
 
 
 def _from(columns: Sequence[LabelledColumn], node: Sequence[int]) -> list[tuple[int, ...]]:

@@ -20,7 +20,7 @@ from kanon_sql.sql import Relation
 __all__ = ["FirstLevels", "path_of_rows"]
 
 SAMPLE = 8
-"""Every eighth class tells what is lost in all of them."""
+"""Every eighth class tells what is lost in all of them; fewer, where they still have many rows and are many."""
 
 MANY_ROWS, MANY_CLASSES = 100_000, 400
 """With fewer rows or classes than these, all classes are asked."""
@@ -61,7 +61,7 @@ class FirstLevels:
     """
 
     def __init__(self, workspace: Workspace, members: Mapping[str, Member], k: int) -> None:
-        self._workspace, self._k = workspace, k
+        self._workspace, self._k = workspace.apart(f"{workspace.prefix}first_"), k
         self._members = [member for name, member in members.items() if name != PERSON and member.path and member.count]
         self._steps = {member.name: list(_steps_of(member)) for member in self._members}
         self._rows: dict[str, Relation] = {}
@@ -88,12 +88,19 @@ class FirstLevels:
             total += lost / max(1, looked_at)
         return total
 
+    def drop(self) -> None:
+        """Drop the rows; nothing can be found any more."""
+        for table in self._rows.values():
+            self._workspace.drop(table)
+        self._rows.clear()
+
     def _one_in(self, classes: Relation) -> int:
         """One class in how many tells well enough what is lost in all of them."""
-        if sum(member.count for member in self._members) < MANY_ROWS:
+        rows = sum(member.count for member in self._members)
+        if rows < MANY_ROWS:
             return 1
         _, count, _ = self._workspace.row("relations/fewest_in_class", persons=classes)
-        return SAMPLE if int(count) >= MANY_CLASSES else 1
+        return max(SAMPLE, min(rows // MANY_ROWS, int(count) // MANY_CLASSES)) if int(count) >= MANY_CLASSES else 1
 
     def _rare(self, rows: Relation, steps: Sequence[_Step]) -> list[int]:
         """For each step, how many rows have labels there that fewer than k rows of their class have."""

@@ -23,7 +23,7 @@ from kanon_sql.sql import Relation
 
 __all__ = ["Climb", "climbed", "without_lost_rows"]
 
-FEW = 50
+FEW = 12
 """Rows that changed are kept apart from the others while these are at least this many times as many."""
 
 
@@ -61,8 +61,6 @@ class Climb:
     k: int
     sensitive: Sensitive
     rows: dict[str, CurrentRows] = field(default_factory=dict)
-    _placed: dict[str, Relation] = field(default_factory=dict)
-    """The rows of the persons who stay, with their classes."""
     _touched: dict[str, Relation] = field(default_factory=dict)
     """Classes and labels that rows came to, or went from, in the last round; no other ones can have become rare."""
     _count: int = 0
@@ -76,49 +74,31 @@ class Climb:
         """Per table, the steps of what its rows are known by."""
         return {member.name: path_of_rows(member) for member in self.events}
 
-    def initial(self) -> dict[str, Relation]:
-        """Every row of a person who stays, at the levels that it begins with."""
-        first = FirstLevels(self.workspace.apart(f"{self.workspace.prefix}first_"), self.members, self.k)
-        raised = self._raised(first.of(self.classes.table))
-        return {
-            member.name: self.made(
-                "relations/initial_state",
-                "state",
-                coded=member.coded,
-                classes=self.classes.table,
-                raised=raised[member.name],
-                inherited=member.inherited,
-                levels=[column.lowest for column in member.columns],
-            )
-            for member in self.events
-        }
-
-    def start(self, states: States) -> None:
-        """Label the rows that stay.
+    def start(self, begin: States | FirstLevels) -> None:
+        """Label the rows of the persons who stay.
 
         Args:
-            states: table -> its rows with their levels.
+            begin: table -> its rows with their levels; or what finds the levels that they begin with.
         """
-        for member in self.events:
-            assert member.parent is not None
-            self._placed[member.name] = self.made(
-                "relations/placed",
-                "placed",
-                coded=member.coded,
-                classes=self.classes.table,
-                names=[f"g{column.number}_{level}" for column in member.columns for level in column.levels],
-            )
-            labelled = self._lasting(
-                "relations/labelled",
-                "labelled",
-                placed=self._placed[member.name],
-                state=states[member.name],
-                parent=self.rows[member.parent.name].written if member.inherited else None,
-                inherited=member.inherited,
-                items=member.items(),
-                packs=member.packs,
-            )
-            self.rows[member.name] = CurrentRows(labelled)
+        with self.workspace.passing():
+            raised = self._raised(begin.of(self.classes.table)) if isinstance(begin, FirstLevels) else {}
+            for member in self.events:
+                assert member.parent is not None
+                labelled = self._lasting(
+                    "relations/labelled",
+                    "labelled",
+                    coded=member.coded,
+                    classes=self.classes.table,
+                    state=None if isinstance(begin, FirstLevels) else begin[member.name],
+                    raised=raised.get(member.name),
+                    parent=self.rows[member.parent.name].written if member.inherited else None,
+                    inherited=member.inherited,
+                    items=member.items(),
+                    packs=member.packs,
+                )
+                self.rows[member.name] = CurrentRows(labelled)
+        if isinstance(begin, FirstLevels):
+            begin.drop()
 
     def round(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> int:
         """One step of all rows whose items are rare; returns how many these were."""
@@ -167,14 +147,14 @@ class Climb:
             )
         return rare
 
-    def finished(self, states: States) -> tuple[States, int]:
+    def finished(self, begin: States | FirstLevels) -> tuple[States, int]:
         """The rows that stay after the last round, and how many were left out.
 
         Args:
-            states: table -> the rows to begin with, and their levels.
+            begin: table -> the rows to begin with, and their levels; or what finds these.
         """
-        before = self.workspace.size(list(states.values()))
-        self.start(states)
+        self.start(begin)
+        before = self.workspace.size([rows.written for rows in self.rows.values()])
         paths = self.paths()
         number = 1
         self.workspace.report("generalizing events within classes of persons", None)
@@ -215,7 +195,7 @@ class Climb:
                 labelled=before,
                 changed=changed.get(member.name),
                 raised=raised[member.name],
-                placed=self._placed[member.name],
+                coded=member.coded,
                 parent=self.rows.get(above),
                 inherited=member.inherited,
                 items=member.items(),
@@ -299,7 +279,12 @@ def without_lost_rows(
 
 
 def climbed(
-    workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, k: int, sensitive: Sensitive
+    workspace: Workspace,
+    members: Mapping[str, Member],
+    classes: PersonClasses,
+    k: int,
+    sensitive: Sensitive,
+    first: FirstLevels,
 ) -> tuple[States, int]:
     """Generalize the rows of all tables below that of persons until every item is shared by k persons of its class.
 
@@ -311,9 +296,9 @@ def climbed(
         classes: the persons who stay.
         k: how many persons share an item.
         sensitive: the sensitive values of persons.
+        first: finds the levels that rows begin with; used up.
 
     Returns:
         The rows that stay, and how many rows of the persons who stay were left out.
     """
-    climb = Climb(workspace, members, classes, k, sensitive)
-    return climb.finished(climb.initial())
+    return Climb(workspace, members, classes, k, sensitive).finished(first)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from kanon_sql.engines import Column, Row, Workspace
@@ -303,7 +304,7 @@ def examined(
     """
     read = read_release(workspace, tables, spec)
     counts = workspace.row("relations/fewest_in_class", persons=read.persons)
-    counted = _Counted(workspace, spec, read.persons, read.items, _holders(workspace, tables, read.joined))
+    counted = _Counted(workspace, spec, read, _holders(workspace, tables, read.joined))
     root = tables[PERSON]
     return Examined(
         persons=int(counts[0]),
@@ -331,20 +332,30 @@ class ReadRelease:
     """Released tables, read by their own keys and labels.
 
     Attributes:
+        workspace: where they were.
         persons: numbered, with their classes.
-        items: of all persons; None without other tables.
         joined: table -> its rows, with whose they are, and with the labels of the rows above them.
         widths: table -> how many labels say what a row is.
         rows: table -> its rows.
         types: table -> its columns.
     """
 
+    workspace: Workspace
     persons: Relation
-    items: Relation | None
     joined: Mapping[str, Relation]
     widths: Mapping[str, int]
     rows: Mapping[str, int]
     types: Mapping[str, Mapping[str, Column]]
+
+    @cached_property
+    def items(self) -> Relation | None:
+        """Those of all persons, numbered; None without other tables."""
+        numbered = [
+            items_of(self.workspace, self.joined[name], self.widths[name], number, len(self.joined))
+            for number, name in enumerate(self.joined)
+            if name != PERSON
+        ]
+        return together(self.workspace, numbered)
 
 
 def read_release(
@@ -404,12 +415,11 @@ def read_release(
         numbered = counted_root
         parents, widths = _joined(workspace.apart(f"{workspace.prefix}counted_"), tables, types, numbered)
     (there,) = workspace.row("release/count", table=numbered, mark=None, unit=None)
-    rows, items = {PERSON: int(there)}, []
-    for number, (name, item) in enumerate(tables.items()):
+    rows = {PERSON: int(there)}
+    for name, item in tables.items():
         if item.above is not None:
             rows[name] = _refuse_lost(workspace, item, parents[name])
-            items.append(items_of(workspace, parents[name], widths[name], number, len(tables)))
-    return ReadRelease(numbered, together(workspace, items), parents, widths, rows, types)
+    return ReadRelease(workspace, numbered, parents, widths, rows, types)
 
 
 def _unnested(workspace: Workspace, number: int, tables: Mapping[str, ReleasedTable], name: str) -> ReleasedTable:
@@ -555,22 +565,33 @@ class _Counted:
     Attributes:
         workspace: where.
         spec: what is asked for.
-        persons: with their classes.
-        items: of all persons; None without other tables.
+        read: the tables.
         holders: which persons have which sensitive values; None without any.
     """
 
     workspace: Workspace
     spec: RelationalSpec
-    persons: Relation
-    items: Relation | None
+    read: ReadRelease
     holders: Relation | None
 
     def of(self, asked: KmAnonymity | Coherence) -> Shared:
         """What was counted for a requirement."""
         if isinstance(asked, Coherence):
             return self._coherent(asked)
-        return shared_by(self.workspace, asked, self.persons, self.items)
+        if asked.m in (0, 1):
+            return self._one_row(asked)
+        return shared_by(self.workspace, asked, self.read.persons, self.read.items)
+
+    def _one_row(self, asked: KmAnonymity) -> Shared:
+        """How many persons share what an attacker knows of one row at most: items need no numbers to be counted."""
+        found = [self.workspace.row("relations/small_sets", persons=self.read.persons, k=asked.k)]
+        if asked.m:
+            found += [
+                self.workspace.row("relations/fewest_sharing_rows", rows=rows, width=self.read.widths[name], k=asked.k)
+                for name, rows in self.read.joined.items()
+                if name != PERSON
+            ]
+        return _shared(asked, found)
 
     def _coherent(self, asked: Coherence) -> Shared:
         """The largest share of a sensitive value among persons who share what is known."""
@@ -580,15 +601,15 @@ class _Counted:
         found = [
             self.workspace.row(
                 "relations/largest_share",
-                persons=self.persons,
-                items=self.items,
+                persons=self.read.persons,
+                items=self.read.items if m else None,
                 holders=self.holders,
                 m=m,
                 most=most,
                 of=of,
             )
             for m in range(asked.m + 1)
-            if not m or self.items is not None
+            if not m or self.read.items is not None
         ]
         largest = max((float(row[0]) for row in found if row[0] is not None), default=0.0)
         return Shared(asked, None, sum(int(row[1]) for row in found), {"h": round(largest, DIGITS)})
@@ -610,6 +631,11 @@ def shared_by(workspace: Workspace, asked: KmAnonymity, persons: Relation, items
         found += [
             workspace.row("relations/fewest_sharing", items=items, m=m, k=asked.k) for m in range(1, int(asked.m) + 1)
         ]
+    return _shared(asked, found)
+
+
+def _shared(asked: KmAnonymity, found: Sequence[Row]) -> Shared:
+    """Of the fewest persons who share something, and how much is rare, all together."""
     fewest = min((int(row[0]) for row in found if row[0] is not None), default=None)
     return Shared(asked, fewest, sum(int(row[1]) for row in found), {"k": fewest})
 

@@ -30,6 +30,7 @@ from kanon_sql.relations import (
     Cuts,
     EarlierReleases,
     Examined,
+    FirstLevels,
     JointRelease,
     Member,
     PersonClasses,
@@ -474,24 +475,27 @@ def _recoded(
             best.nodes, states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked
         )
     k = max((item.k for item in spec.km if item.m != 0), default=1)
-    cuts = Cuts(workspace, found, k, spec.known_items) if len(found) > 1 and spec.known_items > 1 else None
-    chosen = chosen_classes(workspace, spec, found, sensitive, cuts)
+    begin: Cuts | FirstLevels | None = None
+    if len(found) > 1 and spec.known_items:
+        by_cuts = spec.known_items > 1
+        begin = Cuts(workspace, found, k, spec.known_items) if by_cuts else FirstLevels(workspace, found, k)
+    chosen = chosen_classes(workspace, spec, found, sensitive, begin)
     if chosen is None:
         return None
     sizes = _class_sizes(workspace, chosen.table)
     lowest = {name: [column.lowest for column in item.columns] for name, item in found.items() if name != PERSON}
     nodes = {PERSON: chosen.node}
     own = constant_states(workspace, found, nodes, chosen.table)
-    if not lowest or not spec.known_items:
+    if begin is None:
         events = constant_states(workspace, found, lowest, chosen.table)
         return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
 
-    def recoded(within: Workspace, classes: PersonClasses) -> tuple[States, int]:
-        if cuts is not None:
-            return thinned(within, found, classes, cuts, sensitive)
-        return climbed(within, found, classes, k, sensitive)
+    def recoded(within: Workspace, classes: PersonClasses, begin: Cuts | FirstLevels) -> tuple[States, int]:
+        if isinstance(begin, Cuts):
+            return thinned(within, found, classes, begin, sensitive)
+        return climbed(within, found, classes, k, sensitive, begin)
 
-    shared, rows_left_out = recoded(workspace, chosen)
+    shared, rows_left_out = recoded(workspace, chosen, begin)
     known = {name: found[name] for name in spec.counted_tables}
     most, number = spec.suppression.most_persons(found[PERSON].count), 0
     while known and rows_left_out:  # who has lost a row has another number of them than the class, and goes
@@ -501,7 +505,8 @@ def _recoded(
             break
         if fewer.left_out > most:
             return None
-        shared, rows_left_out = recoded(again, fewer)
+        begin = begin if isinstance(begin, Cuts) else FirstLevels(again, found, k)
+        shared, rows_left_out = recoded(again, fewer, begin)
         own, sizes = constant_states(again, found, nodes, fewer.table), _class_sizes(workspace, fewer.table)
         number, chosen = number + 1, fewer
     return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)

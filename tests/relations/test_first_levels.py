@@ -132,6 +132,21 @@ def test_rows_begin_where_enough_rows_of_their_class_share_their_labels(name: st
         assert len(raised) < len(expected), "and some row at them"
 
 
+@pytest.mark.parametrize(
+    ("many_rows", "many_classes", "one_in"), [(1_000, 1, 1), (10, 17, 1), (10, 16, 8), (10, 1, 12), (1, 1, 16)]
+)
+def test_as_few_classes_are_asked_as_tell_enough(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch, many_rows: int, many_classes: int, one_in: int
+) -> None:
+    """Of 128 rows in 16 classes: all, every eighth, or fewer."""
+    put(subject, 16, [(n, 1 + n % 16, "a1", "x") for n in range(128)], [])
+    monkeypatch.setattr(first_levels, "MANY_ROWS", many_rows)
+    monkeypatch.setattr(first_levels, "MANY_CLASSES", many_classes)
+    with subject.connect() as engine, open_workspace(engine, "") as workspace:
+        found = members(workspace, spec())
+        assert FirstLevels(workspace, found, K)._one_in(classes_of(workspace, found, "id")) == one_in
+
+
 def test_one_class_in_some_tells_what_is_lost(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     classes = 2 * SAMPLE
     alike = [(n, 1 + n % classes, f"{'ab'[n // classes % 2]}{n // classes % 3}", "x") for n in range(8 * classes)]

@@ -162,6 +162,23 @@ def test_texts_that_differ_are_not_counted_together(name: str, other: str) -> No
         assert found.requirements[0]["fewest"] == 1
 
 
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
+def test_how_often_rows_occur_is_counted_of_one_known_row(name: str) -> None:
+    """Of visits in March the first person has three, and two others one: who has two, or three, is alone.
+
+    NULL is a value of two persons, and May of one.
+    """
+    visits = [(1, "March"), (1, "March"), (1, "March"), (2, "March"), (3, "March"), (2, None), (3, None), (3, "May")]
+    with subject_of(name) as subject, subject.connect() as engine:
+        baskets(subject, visits, 4)
+        full = engine.full_name(("buyers",))
+        assert full is not None
+        found = [
+            kanon_sql.check(engine, basket_spec(k, 1, **released_where_it_is(full))).requirements[0] for k in (2, 3, 4)
+        ]
+    assert [(item["fewest"], item["rare"]) for item in found] == [(1, 3), (1, 4), (1, 5)]
+
+
 def released_where_it_is(full: tuple[str, ...]) -> dict[str, Any]:
     """Of a spec whose sources have other names, so that the tables may be taken for released ones."""
     return {
