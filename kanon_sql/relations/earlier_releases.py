@@ -78,7 +78,7 @@ def _refuse_missing(workspace: Workspace, found: EarlierReleases) -> None:
         with explained_if_missing(workspace.engine, placed.source.table):
             types = workspace.described(plain_source_of(workspace.engine, placed))
         items = [item.column for item in found.spec.items.values() if item.table == name]
-        named = dict.fromkeys((*placed.table.own_keys, *placed.quasi_identifiers, *items))
+        named = dict.fromkeys((*placed.table.own_keys, *placed.quasi_identifiers, *items, *placed.table.keep))
         problems += unknown_columns(placed.shown, types, named, "which this release or one of its ledger names")
     if problems:
         raise SpecError(problems)
@@ -96,7 +96,7 @@ class _Union:
     Attributes:
         engine: knows which names mean one table.
         own: the spec.
-        spec: with what entries have besides; nothing but keys, quasi-identifiers and items.
+        spec: with what entries have besides; nothing but keys, quasi-identifiers, items and kept columns.
         problems: why releases cannot be compared.
     """
 
@@ -111,7 +111,7 @@ class _Union:
 
     def __post_init__(self) -> None:
         """Begin with the spec's own tables."""
-        spec, plain = self.own, {"sensitive": (), "keep": (), "replace": (), "shift": ()}
+        spec, plain = self.own, {"sensitive": (), "replace": (), "shift": ()}
         tables = {
             name: table.model_copy(
                 update={**plain, "quasi_identifiers": _on_all_levels(table.quasi_identifiers), "most_rows": None}
@@ -313,8 +313,9 @@ class _Union:
             else:
                 known[column] = QuasiIdentifier.model_validate(dict(recorded.rule))
         if own not in self.spec.items:
-            self._change(own, {"quasi_identifiers": known})
-            self._note_others(own, table.others, entry.name)
+            kept = (*Placed(self.spec, own).table.keep, *table.keep)
+            self._change(own, {"quasi_identifiers": known, "keep": tuple(dict.fromkeys(kept))})
+            self._note_others(own, (*table.keep, *table.replace), entry.name)
 
     def _change(self, own: str, update: Mapping[str, Any]) -> None:
         if own == PERSON:
@@ -395,6 +396,7 @@ def _view(
             names[name]: {column: item.level for column, item in table.columns.items()}
             for name, table in entry.tables.items()
         },
+        kept={names[name]: table.keep for name, table in entry.tables.items()},
         columns={names[name]: table.released for name, table in entry.tables.items()},
         privacy=entry.privacy,
         counted=[names[name] for name, table in entry.tables.items() if table.counted],
@@ -448,8 +450,8 @@ def _recorded(workspace: Workspace, spec: RelationalSpec, member: Member, levels
     source = None if item is not None else spec.source_of(name)
     lists = [found.column for found in spec.lists_of(name).values()]
     labels = [column.name for column in member.columns]
-    others = [] if item is not None else [*table.keep, *table.replace]
-    released = [*(column for column in (key, refers) if column is not None), *labels, *others, *lists]
+    keep, replaced = ((), ()) if item is not None else (table.keep, table.replace)
+    released = [*(column for column in (key, refers) if column is not None), *labels, *keep, *replaced, *lists]
     return RecordedTable(
         release=spec.released(name),
         source=None if source is None or source.table is None else source.to_dict(),
@@ -465,7 +467,8 @@ def _recorded(workspace: Workspace, spec: RelationalSpec, member: Member, levels
             column.name: _form(spec, name, member, number, level)
             for number, (column, level) in enumerate(zip(member.columns, levels, strict=True))
         },
-        others=tuple(others),
+        keep=keep,
+        replace=replaced,
         released=() if spec.is_list(name) else tuple(dict.fromkeys(released)),
     )
 

@@ -22,9 +22,9 @@ has a second visit in that month. An item of a release at the lowest levels of a
 Persons that a release leaves out are a part of what it tells: they are classes of their own.
 
 J is made of the source as it is now. It speaks of the releases only if the source gives each of them: as many persons
-with the very same labels and items. Who stays is looked for again; the largest set that satisfies is unique. The labels
-alone are compared. If something that a release shows besides has changed, such as a kept column, or which of two equal
-rows a row belongs to, every release is still a projection of J with that added, and J has the same classes and items.
+with the very same labels, kept columns and items. Who stays is looked for again; the largest set that satisfies is
+unique. Kept columns are compared since they join releases: where two persons' visits were exchanged, as by a
+correction, every label occurs as often as before, and J would be about other pairs of rows than these columns join.
 
 The definition and the argument are ours. They are about what releases show, not about how they were chosen.
 """
@@ -36,9 +36,10 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.hierarchies import exact_value
 from kanon_sql.relations.full_domain import staying_at
 from kanon_sql.relations.lists import is_list
-from kanon_sql.relations.members import LabelledColumn, Member, members
+from kanon_sql.relations.members import LabelledColumn, Member, members, unchanged_columns
 from kanon_sql.relations.release import ReleasedTable, Shared, items_of, read_release, shared_by, together
 from kanon_sql.spec import PERSON, KmAnonymity, RelationalSpec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier
@@ -54,6 +55,7 @@ class View:
         name: for messages.
         tables: the released tables, by the names that the joint spec gives them; each after its parent.
         levels: table -> column -> level.
+        kept: table -> the columns that are released as they are.
         columns: table -> all columns of the released table; of a column of lists, nothing.
         privacy: what was required of it.
         counted: the tables of which it is known how many rows a person has.
@@ -62,6 +64,7 @@ class View:
     name: str
     tables: Mapping[str, ReleasedTable]
     levels: Mapping[str, Mapping[str, int]]
+    kept: Mapping[str, Sequence[str]]
     columns: Mapping[str, Sequence[str]]
     privacy: Sequence[KmAnonymity]
     counted: Sequence[str]
@@ -152,29 +155,33 @@ def _differs(
     node: Mapping[str, Sequence[int]],
     staying: Relation,
 ) -> bool:
-    """Whether a release has persons with other labels and items than the source gives."""
+    """Whether a release has persons with other labels, kept columns and items than the source gives."""
     for name, table in view.tables.items():
         columns = workspace.columns(table.table)
         if not table.is_list and set(columns) != set(view.columns[name]):
             return True
-        kept = is_list if table.is_list else _is_text
-        if not all(kept(columns[label]) for label in table.labels):
+        fits = is_list if table.is_list else _is_text
+        if not all(fits(columns[label]) for label in table.labels):
             return True
-    labels = {name: [column.name for column in item.columns] for name, item in own.items()}  # in the order of both
-    tables = {name: replace(table, labels=labels[name]) for name, table in view.tables.items()}
+        if workspace.dialect.typed and any(
+            columns[kept].kind != own[name].types[kept].kind for kept in view.kept[name]
+        ):
+            return True
+    shown = {name: [*(column.name for column in item.columns), *view.kept[name]] for name, item in own.items()}
+    tables = {name: replace(table, labels=shown[name]) for name, table in view.tables.items()}
     try:
         read = read_release(workspace.apart(f"{workspace.prefix}read_"), tables, _counting(spec, ()), with_labels=True)
     except (VerificationError, SpecError):  # keys that were altered
         return True
-    persons, made = _made(workspace, own, node, staying)
+    persons, made = _made(workspace, own, node, view.kept, staying)
     both = workspace.table("both_persons")
-    width = len(own[PERSON].columns)
+    width = len(shown[PERSON])
     workspace.execute("relations/both_persons", target=both, made=persons, released=read.persons, width=width)
     items, places = [], dict[str, list[int]]()
     for number, (name, rows) in enumerate(made.items()):
         target, above = workspace.table(f"both_rows{number}"), str(tables[name].above)
         first = read.widths[above]  # beside the labels may stand how they are spelled, which are no labels
-        places[name] = [*places.get(above, []), *range(first, first + len(labels[name]))]
+        places[name] = [*places.get(above, []), *range(first, first + len(shown[name]))]
         workspace.execute(
             "relations/both_rows", target=target, made=rows, released=read.joined[name], places=places[name]
         )
@@ -194,31 +201,39 @@ def _is_text(column: Column) -> bool:
 
 
 def _made(
-    workspace: Workspace, own: Mapping[str, Member], node: Mapping[str, Sequence[int]], staying: Relation
+    workspace: Workspace,
+    own: Mapping[str, Member],
+    node: Mapping[str, Sequence[int]],
+    kept: Mapping[str, Sequence[str]],
+    staying: Relation,
 ) -> tuple[Relation, dict[str, Relation]]:
-    """The persons of a release with their labels, and the rows of its other tables, made of the source."""
+    """The persons of a release with what it shows of them, and the rows of its other tables, made of the source."""
     person = own[PERSON]
-    persons, rows = workspace.table("made_persons"), dict[str, Relation]()
+    persons, rows, widths = workspace.table("made_persons"), dict[str, Relation](), {PERSON: 0}
     workspace.execute(
         "relations/made_persons",
         target=persons,
         rows=person.rows,
         staying=staying,
         items=_texts(person, node[PERSON]),
+        kept=_kept(person, kept[PERSON]),
     )
     for number, (name, member) in enumerate(own.items()):
         if member.parent is None:
             continue
+        above, unlabelled = member.parent.name, _kept(member, kept[name])
         rows[name] = workspace.table(f"made_rows{number}")
         workspace.execute(
             "relations/made_rows",
             target=rows[name],
             rows=member.rows,
             staying=staying,
-            parent=rows.get(member.parent.name),
-            inherited=member.inherited,
+            parent=rows.get(above),
+            inherited=widths[above],
             items=_texts(member, node[name]),
+            kept=unlabelled,
         )
+        widths[name] = widths[above] + len(member.columns) + len(unlabelled)
     return persons, rows
 
 
@@ -228,6 +243,12 @@ def _texts(member: Member, levels: Sequence[int]) -> list[dict[str, object]]:
         {**column.item(), "text": exact_text(Sql(f"{identifier(f'labels{column.number}')}.{identifier(f'l{level}')}"))}
         for column, level in zip(member.columns, levels, strict=True)
     ]
+
+
+def _kept(member: Member, names: Sequence[str]) -> list[Sql]:
+    """Columns that are released as they are, compared exactly."""
+    places = unchanged_columns(member.placed)
+    return [exact_value(replace(member.types[name], name=f"kept{places.index(name)}"), "own") for name in names]
 
 
 # --- What releases show together -------------------------------------------------------------

@@ -267,7 +267,8 @@ class RecordedTable:
         item: of a column of items, the column and what stands between two of them (None for lists); else None.
         counted: how many rows a person has here is known.
         columns: its quasi-identifiers, and how each is shown.
-        others: the columns that are released without labels.
+        keep: the columns that are released as they are.
+        replace: those whose values get new keys.
         released: all columns of the released table.
     """
 
@@ -282,7 +283,8 @@ class RecordedTable:
     item: tuple[str, str | None] | None
     counted: bool
     columns: Mapping[str, ReleasedColumn]
-    others: tuple[str, ...]
+    keep: tuple[str, ...]
+    replace: tuple[str, ...]
     released: tuple[str, ...]
 
     @property
@@ -304,7 +306,8 @@ class RecordedTable:
             "item": None if self.item is None else list(self.item),
             "counted": self.counted,
             "columns": {name: item.to_dict() for name, item in self.columns.items()},
-            "others": list(self.others),
+            "keep": list(self.keep),
+            "replace": list(self.replace),
             "released": list(self.released),
         }
 
@@ -324,7 +327,8 @@ class RecordedTable:
             item=None if column is None else (column, split),
             counted=data["counted"],
             columns={name: ReleasedColumn.from_dict(item) for name, item in data["columns"].items()},
-            others=tuple(data["others"]),
+            keep=tuple(data["keep"]),
+            replace=tuple(data["replace"]),
             released=tuple(data["released"]),
         )
 
