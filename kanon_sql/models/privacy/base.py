@@ -377,12 +377,12 @@ class PrivacyModel(ABC):
         return ()
 
     def rarest(self, windows: Sequence[Sql]) -> Sql:
-        """The measure of a class of a model with :attr:`to_fixpoint`.
+        """The measure of a class of a model with :attr:`to_fixpoint`: the rows of its rarest combination.
 
         Args:
             windows: over the classes that each of :attr:`sets` makes one of.
         """
-        raise NotImplementedError
+        return render(f"models/privacy/{self.name}", part="measure", windows=windows)
 
     def over_table(self, part: str, counted: Sql, over: Sql, own: str) -> Sql:
         """A measure of all classes together, by windows.

@@ -11,7 +11,6 @@ from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.registry import register
 from kanon_sql.models.privacy.terms import SMALLEST_CLASS
 from kanon_sql.spec import KAnonymityRequirement, Requirement
-from kanon_sql.sql import Sql, render
 
 __all__ = ["CombinedKModel"]
 
@@ -91,10 +90,6 @@ class CombinedKModel(PrivacyModel):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always: see above."""
         return Monotonicity.ALWAYS
-
-    def rarest(self, windows: Sequence[Sql]) -> Sql:
-        """The rows of a class's rarest combination, by the windows over the classes that have each."""
-        return render(f"models/privacy/{self.name}", part="measure", windows=windows)
 
     def parameters(self) -> dict[str, Any]:
         """``k``."""
