@@ -61,7 +61,7 @@ class Frames:
         within: those of the keys that distinguish whole tables, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
         standing: which classes are left where rows with rare combinations are dropped; None where none is.
-        narrow: no ``row_count`` needs more than 32 bits, which this engine adds up faster.
+        narrow: no number of rows or persons needs more than 32 bits, which this engine adds up faster.
         known: per sensitive attribute, the columns of ``values`` by which the parts of a class differ that are judged
             where the other sensitive attributes are known.
         suppresses: classes that violate are left out, and measures of a whole table are of the others.
@@ -197,6 +197,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                 frequency=relation,
                 rows=_rows(frames.single and over[0][1].attribute is not None, narrow=frames.narrow),
+                narrow=frames.narrow,
                 reference=frames.references.get(frame),
                 compared=frames.compared.get(frame),
                 written=frame in frames.written,

@@ -47,6 +47,7 @@ class FrequencySets:
         populations: per population that a privacy model compares with: its vectors of values, and those of the
             source with no row; its frequency set is among ``values``.
         population_size: per such population whose absent persons count: its persons.
+        population_rows: the most rows of a population; 0 without any.
         known: per such attribute of which a requirement judges parts of classes: the columns of its frequency set that
             distinguish these, which are codes of the other sensitive attributes.
         counting: what a class counts.
@@ -65,6 +66,7 @@ class FrequencySets:
     facts: dict[str, ValueFacts]
     populations: dict[str, Relation]
     population_size: dict[str, int]
+    population_rows: int
     known: Mapping[str, Sequence[str]]
     counting: Counting
     rows: int
@@ -75,8 +77,8 @@ class FrequencySets:
 
     @property
     def narrow(self) -> bool:
-        """Whether every ``row_count`` surely fits 32 bits: those of the source do if all rows together do."""
-        return self.rows <= _NARROW and not self.populations
+        """Whether every number of rows or persons surely fits 32 bits, since all of a table together do."""
+        return max(self.rows, self.population_rows) <= _NARROW
 
     @property
     def kept_rows(self) -> int:
@@ -147,7 +149,7 @@ def build_frequency_sets(
     for index, name in enumerate(sensitive):
         divided_by = {sensitive.index(other): references[other] for other in divides[name]}
         values[name] = encoder.values(index, references[name], facts[name], divided_by)
-    people, population_size = {}, {}
+    people, population_size, population_rows = {}, {}, 0
     for index, (name, population) in enumerate(populations.items()):
         people[name] = workspace.table(f"people{index}")
         workspace.execute(
@@ -161,6 +163,7 @@ def build_frequency_sets(
         values[name] = encoder.population(index, people[name])
         judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
+        population_rows = max(population_rows, int(there or 0))
         if any(model.frame == name and model.penalizes_missing_persons for model in models):
             (persons,) = workspace.row("frequency/population/size", people=people[name])
             population_size[name] = int(persons or 0)
@@ -177,6 +180,7 @@ def build_frequency_sets(
         facts=facts,
         populations=people,
         population_size=population_size,
+        population_rows=population_rows,
         known={name: [known_column(sensitive.index(other)) for other in own] for name, own in divides.items() if own},
         counting=raw.counting,
         rows=raw.rows,

@@ -147,14 +147,17 @@ def test_frequency_sets_lie_in_the_order_of_codes(postgres: Subject, monkeypatch
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(("rows", "narrow"), [(2**31 - 1, True), (2**31, False)])
+@pytest.mark.parametrize(
+    ("sizes", "narrow"),
+    [({"rows": 2**31 - 1}, True), ({"rows": 2**31}, False), ({"population_rows": 2**31}, False)],
+)
 def test_rows_are_added_up_in_32_bits_where_all_of_them_fit(
-    postgres: Subject, monkeypatch: pytest.MonkeyPatch, rows: int, narrow: bool
+    postgres: Subject, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, int], narrow: bool
 ) -> None:
     made = evaluator.NodeStatements.__init__
 
     def larger(self: Any, workspace: Any, sets: FrequencySets, *args: Any) -> None:
-        made(self, workspace, replace(sets, rows=rows), *args)
+        made(self, workspace, replace(sets, **sizes), *args)
 
     monkeypatch.setattr(evaluator.NodeStatements, "__init__", larger)
     asked = spec(
@@ -167,4 +170,5 @@ def test_rows_are_added_up_in_32_bits_where_all_of_them_fit(
     nodes = [text for text in texts if "AS judged_rows" in text and "suppressed_monotone" in text]
     assert nodes
     assert all(("CAST(row_count AS INT)" in text) is narrow for text in nodes)
+    assert all(("AS INT) AS value_count" in text) is narrow for text in nodes)
     assert all(("SUM(row_count)" in text) is not narrow for text in nodes)

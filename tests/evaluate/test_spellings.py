@@ -154,6 +154,24 @@ def test_a_kept_column_links_by_what_its_reader_sees(subject: Subject) -> None:
     subject.drop("amounts")
 
 
+@pytest.mark.campaign_on("spark")
+def test_rows_without_a_label_are_compared_among_themselves(subject: Subject) -> None:
+    """As rows with any other label: q then tells v apart in pairs, 5 of 5 instead of 3 * 2/4 + 2 * 1/4 by chance."""
+    subject.drop("amounts")
+    columns = ", ".join(f"{subject.dialect.quote(name)} {subject.types['text']}" for name in ("place", "q", "v"))
+    subject.execute(subject.create(subject.dialect.quote("amounts"), columns))
+    rows = [(place, q, q) for place in ("NULL", "'x'") for q in ("'a'", "'a'", "'a'", "'b'", "'b'")]
+    values = ", ".join(f"({', '.join(row)})" for row in rows)
+    subject.execute(f"INSERT INTO {subject.dialect.quote('amounts')} VALUES {values}")
+    with subject.connect() as engine, open_workspace(engine, "amounts") as workspace:
+        table = Place(("amounts",))
+        pair = Pair("q", "v", ("place",))
+        found, _ = agreement_of(workspace, Records.of_table(table, workspace.columns(table)), [pair])
+    assert found[pair].records == found[pair].open == 10
+    assert found[pair].excess == pytest.approx(6.0)
+    subject.drop("amounts")
+
+
 def test_equal_numbers_have_one_label_and_are_one_value_between_parties(subject: Subject) -> None:
     if subject.name != "postgres":
         pytest.skip("numbers keep their digits in PostgreSQL alone")

@@ -23,6 +23,8 @@ __all__ = ["TOLERANCE", "Background", "Monotonicity", "PrivacyModel", "SetWindow
 class PrivacyModel(ABC):
     """A requirement on every equivalence class.
 
+    Counts of a class's values (``value_count``) may be integers of 32 bits: a measure that multiplies them casts them.
+
     Attributes:
         name: the template's name and the key in results.
         requirement: how a spec asks for it; several models may share one, of different kinds.
