@@ -8,7 +8,8 @@ where it is in a combination that fewer than k persons of the class share.
 Then rows climb until every combination is shared: of each person with a rare one, the row that is in most of them
 climbs a level with its own columns, and if it is at the top, is left out with the rows below it. This ends, since
 nothing is refined.
-What is lost is a heuristic's choice; every round counts again who shares each combination.
+What is lost is a heuristic's choice; every round counts again who shares each combination, in the classes where a row
+climbed in the one before.
 """
 
 from __future__ import annotations
@@ -186,12 +187,15 @@ class Cuts:
         return target
 
 
-def row_items(workspace: Workspace, events: Sequence[Member], labelled: Mapping[str, Relation]) -> Relation:
-    """The items of all persons, with the rows that they are of."""
+def row_items(
+    workspace: Workspace, events: Sequence[Member], labelled: Mapping[str, Relation], live: Relation | None = None
+) -> Relation:
+    """The items of all persons, or of those of some classes, with the rows that they are of."""
     target = workspace.table("row_items")
     workspace.execute(
         "relations/row_items",
         target=target,
+        live=live,
         tables=[
             {
                 "labelled": labelled[member.name],
@@ -224,6 +228,8 @@ class _Thinning(Climb):
     """
 
     m: int = 2
+    _live: Relation | None = None
+    """The classes of the rows that climbed in the last round: no other class can have got a rare combination."""
 
     @property
     def _looks_at_touched(self) -> bool:
@@ -232,8 +238,11 @@ class _Thinning(Climb):
     def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         """Of each person with a rare combination the row that is in most of them."""
         labelled = {name: rows.written for name, rows in self.rows.items()}
-        items = row_items(self.workspace, self.events, labelled)
+        items = row_items(self.workspace, self.events, labelled, self._live)
         rows = rare_rows(self.workspace, items, self.m, self.k)
+        if self._live is not None:
+            self.workspace.drop(self._live)
+        self._live = self._lasting("relations/classes_of_rows", "live", items=items, rows=rows)
         above = {member.parent.name for member in self.events if member.parent is not None}
         # A row takes those below it along.
         weights = [2 if member.name in above else 3 for member in self.events]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import kanon_sql
 from kanon_sql import RelationalSpec
-from kanon_sql.engines import Engine
+from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.relations import local
+from kanon_sql.relations import cuts, local
+from kanon_sql.sql import Relation
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, fewest_sharing, least_loss, linked, loss, random_world, staying
 from tests.servers import subject_of
@@ -94,6 +97,40 @@ def test_combinations_are_shared_within_classes(subject: Subject, m: int) -> Non
         make(subject, world)
         assert assert_local(subject, engine, world, seed, "released.", m)
     engine.close()
+
+
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
+def test_rounds_count_in_classes_where_rows_climbed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of women all pairs are shared, so that after the first round only the items of men are counted."""
+    counted, row_items = list[int](), cuts.row_items
+
+    def counts(workspace: Workspace, *given: Any) -> Relation:
+        items = row_items(workspace, *given)
+        if len(given) > 2 and given[2] is not None:
+            counted.append(workspace.size([items]))
+        return items
+
+    men, women = ["ab", "ab", "ac", "bc"], ["ab", "ab", "ab"]
+    with subject_of(name) as subject, subject.connect() as engine:
+        people = [(1 + n, "M" if n < len(men) else "F") for n in range(len(men) + len(women))]
+        subject.table("people", {"id": "integer", "sex": "text"}, people)
+        rows = [(1 + n, item) for n, basket in enumerate([*men, *women]) for item in basket]
+        subject.table("items", {"who": "integer", "item": "text"}, rows)
+        spec = RelationalSpec.from_dict(
+            {
+                "version": 1,
+                "person": {"table": "people", "key": "id", "quasi_identifiers": {"sex": {"maximum_level": 0}}},
+                "tables": {"items": {"person": "who", "quasi_identifiers": {"item": {"maximum_level": 0}}}},
+                "privacy": [{"km_anonymity": {"k": 2, "m": 2}}],
+                "recoding": "local",
+                "suppression": {"max_rows": 0.5},
+            }
+        )
+        monkeypatch.setattr(cuts, "row_items", counts)
+        result = kanon_sql.plan(engine, spec)
+    assert result.passed
+    assert result.tables["items"]["released"] == len(rows) - 2, "one row of each man whose pair no other has"
+    assert counted == [6], "after the first round, in the second and last one"
 
 
 def test_a_class_has_the_lowest_levels_whose_pairs_are_shared(subject: Subject) -> None:
