@@ -86,8 +86,8 @@ class Widened:
 def exchanges(k: int, graph: Matches, candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
     """The vectors that are to be exchanged with each other in one round.
 
-    Those that lack most come first. One whose matches, or those of whom they are exchanged with, were widened in this
-    round waits for the next: it may lack nothing any more.
+    Those that lack most come first. A vector waits for the next round if this one widened its matches, or
+    vectors that these are exchanged with: it may lack nothing any more.
 
     Args:
         k: how many matches a record needs.

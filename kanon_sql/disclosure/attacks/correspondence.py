@@ -16,8 +16,8 @@ the earlier version that may have their buddy among them, and N that of all rows
 buddy of one in X. All buddies of X are in N, and no more of them than N - n are outside of these n rows; so at least
 X - (N - n) of the n rows are of before, and are crossed out. The rest is left, over all values.
 
-The anonymity of the paper (BCF) is the least that is left, over all victims and the three attacks; exposed is of whom
-fewer than k rows are left. What is crossed out is certain. Where the levels of the versions nest (each version is
+The anonymity of the paper (BCF) is the least that is left, over all victims and the three attacks; a victim with fewer
+than k rows left is exposed. What is crossed out is certain. Where the levels of the versions nest (each version is
 coarser, or finer, in every column), no more could be crossed out: then rows can be given buddies so that the bounds are
 met. Where they do not nest, a stronger attacker may get further. The tests compare both with all possible worlds.
 """
@@ -51,10 +51,10 @@ _ON_REQUEST = "it is about versions of one release that only grows, the oldest f
 class Correspondence(AttributeAttack):
     """People of the source with fewer than k rows left when versions of a growing release are compared.
 
-    The forward and the cross attack of Fung, Wang, Fu, Pei (2008, sections 3 and 4) for each pair of versions, on whom
-    the earlier one may hold; both leave the same number of rows. The versions are the earlier releases in the order in
-    which they are given, and the attacked one as the last. A person counts whose own value both versions have in rows
-    that may be theirs, and the pair that leaves the fewest rows.
+    The forward and the cross attack of Fung, Wang, Fu, Pei (2008, sections 3 and 4) for each pair of versions, on the
+    people whose row the earlier one may have; both leave the same number of rows. The versions are the earlier releases
+    in the order in which they are given, and the attacked one as the last. A person counts whose own value both
+    versions have in rows that may be theirs, and the pair that leaves the fewest rows.
     """
 
     name: ClassVar[str] = "correspondence"
@@ -134,7 +134,7 @@ class Correspondence(AttributeAttack):
 
 @attack
 class Newcomers(Correspondence):
-    """People of the source of whom, if they are new in a version, fewer than k of its rows may be.
+    """People of the source who have fewer than k possible rows in a version, if they are new in it.
 
     The backward attack of Fung, Wang, Fu, Pei (2008, section 4) for each pair of versions. Nothing is said where some
     row of an earlier version can have no buddy in the later one: then rows have gone, or were suppressed later.

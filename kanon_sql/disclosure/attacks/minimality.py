@@ -3,7 +3,7 @@
 Wong, Fu, Wang, Pei (2007). An attacker who knows the requirement, and every person's quasi-identifiers, makes the
 classes of each next finer release: one attribute a level lower. If they are large enough for the requirements, then it
 was the sensitive values that kept it from being published.
-:mod:`kanon_sql.disclosure.attacks.credibility` says how much that tells of whom.
+:mod:`kanon_sql.disclosure.attacks.credibility` says how much that tells about each person.
 
 The classes of a finer release are counted in the database; sizes and numbers of rows come back, no values, at most
 :data:`MOST` of each.

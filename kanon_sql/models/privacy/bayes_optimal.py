@@ -138,7 +138,7 @@ class BayesOptimalModel(PrivacyModel):
     A background that is the distribution of the class's own rows gives beta = alpha: who knows the table already
     learns nothing from it.
 
-    Monotone only for an attacker to whom all in a class are alike; in general the search could prune nothing, and it
+    Monotone only for an attacker who sees no difference in a class; in general the search could prune nothing, and it
     counts classes, not the persons behind them. So ``check`` judges the release, and the search refuses it.
 
     Attributes:

@@ -77,7 +77,7 @@ class DeltaPresenceModel(PopulationModel):
     more rows than the population has persons for it violates: a person in it is not in the population.
 
     Monotone without suppression (the paper, theorem 1: a merged class's ratio lies between those of its parts),
-    also for persons, of whom a merged class has at most as many as its parts together; not with it.
+    also for persons, since a merged class has at most as many as its parts together; not with it.
     """
 
     name: ClassVar[str] = "delta_presence"

@@ -61,7 +61,7 @@ class PersonalKModel(PrivacyModel):
         return {"wanted_k": self.default}
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
-        """Without suppression, for persons as well, of whom a union has at least as many as each part."""
+        """Without suppression, for persons as well: a union has at least as many as each part."""
         return Monotonicity.WITHOUT_SUPPRESSION
 
     def parameters(self) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class PrivacySkylineModel(PrivacyModel):
 
     - l values that t does not have,
     - the values of k other persons,
-    - m further persons of whom is known: if one of them has s, then t has s too (t's same-value family).
+    - that t has s if one of m further persons has it (t's same-value family).
 
     The table is safe at the point (l, k, m) if no person's value is believed with probability c or more, whichever
     persons and values these are. A skyline is several points: a requirement for each. Up to as many pieces are known.

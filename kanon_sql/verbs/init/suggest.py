@@ -163,7 +163,7 @@ def _of_panel(item: Suggestion, when: ColumnProfile) -> Suggestion:
 def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     """The suggestion, or to leave the column out since it is about the row and not the person.
 
-    A year or a wave stays: it is known of whom a panel follows, and without it the rows say little.
+    A year or a wave stays: it is known of persons in a panel, and without it the rows say little.
 
     Args:
         item: a quasi-identifier that only its values suggest.
