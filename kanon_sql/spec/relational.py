@@ -875,6 +875,12 @@ class RelationalSpec(SpecDocument):
                 "from the source; with a ledger, use recoding: full_domain"
             )
             yield Fault(("ledger",), why, True)
+        if self.key_variable is not None:
+            why = (
+                "keys of a secret join releases row by row, and a ledger does not compare which row has which key: if "
+                "two rows of the source were exchanged since, readers join what it did not judge; use keys: random"
+            )
+            yield Fault(("release", "keys"), why, True)
         for position, item in enumerate(self.privacy):
             if not isinstance(item, KmAnonymity):
                 why = (

@@ -77,6 +77,10 @@ def engine(subject: Subject) -> Iterator[Engine]:
         ({"person__shift": ["age"]}, "cannot make moved dates again"),
         ({"tables__STAYS__most_rows": 3}, "rows are left out at random"),
         ({"person__quasi_identifiers": {"sex": {"table": "sexes"}}}, "may change unnoticed between two releases"),
+        (
+            {"release": {"schema": "released", "keys": {"secret": "env:KEY"}}},
+            "keys of a secret join releases row by row",
+        ),
         ({"ledger": "people"}, "the ledger has the name of a source"),
         ({"ledger": "released.a_stays"}, "the ledger has the name of a source"),
     ],
@@ -169,15 +173,6 @@ def test_a_table_has_other_names_and_columns_in_other_releases(engine: Engine, s
     assert third.passed, third.message
     assert third.ledger is not None
     assert third.ledger["earlier"] == ["released.a_people", "released.b_people"]
-
-
-@pytest.mark.slow
-def test_keys_that_join_releases_are_compared_as_joined(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEY_OF_RELEASES", "a secret of this test, long enough")
-    release = {"schema": "released", "keys": {"secret": "env:KEY_OF_RELEASES"}}
-    for name in "ab":
-        result = kanon_sql.anonymize(engine, spec_of(name, release=release))
-        assert result.passed, result.message
 
 
 # --- What is said ---------------------------------------------------------------------------
