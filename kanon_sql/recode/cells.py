@@ -4,9 +4,11 @@ AG_CS and, at the lowest levels, _CS of Ciriani, De Capitani di Vimercati, Fores
 as in mu-Argus (Hundepool and Willenborg 1996). A column has two labels to choose from, that of its level and the top,
 so what is suppressed is a matter of partitions: those of local recoding, of hierarchies with two levels.
 
-Nodes are tried from the full-domain optimum, or from the lowest levels where less is lost there, one column one level
-down or up at a time, as long as less is lost. At each of them the rows are divided from the top down. At the one where
-least is lost, a sweep of the sets of columns to suppress is tried as well.
+Nodes are tried from the full-domain optimum, or from the lowest levels where less is lost there, one column changed at
+a time, as long as less is lost. Where class sizes decide everything and no column has a cap, what a node loses is
+estimated (:mod:`kanon_sql.recode.estimate`), for many nodes in one statement. Elsewhere the rows are divided from the
+top down at each, one level further at a time. At the node where least is lost the sets of columns to suppress are
+swept, and unless that loses no more than was expected of it, the rows are divided from the top down there as well.
 """
 
 from __future__ import annotations
@@ -21,18 +23,22 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, ou
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import Attempt
 from kanon_sql.recode.bound import Bound, bound_of
+from kanon_sql.recode.estimate import Estimates, estimates_of
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.recoding_result import RecodingResult, RecodingSummary, SuppressedCells, Tried, highest_levels
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import specialize
-from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
+from kanon_sql.recode.sweep import BATCH, NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
 from kanon_sql.spec import Fault, Spec, quote, recoding
 
 __all__ = ["MOST_TRIED", "NODE", "CellsResult", "Suppressing", "caps_of", "recoded_in_cells"]
 
 MOST_TRIED = 64
-"""How often the rows are divided at most, to compare nodes."""
+"""How many nodes are estimated at most, or how often the rows are divided, to compare nodes."""
+
+MOST_AT_ONCE, PAIRS_AT_ONCE = 256, 5_000_000
+"""How many sets of columns to suppress vectors choose among in one step, where that makes no more pairs of both."""
 
 SAME_LOSS = 1e-9
 """Mean losses that differ by less are the same: those of nodes are made of rounded figures."""
@@ -168,8 +174,9 @@ class Suppressing:
         given: the frequency sets.
         spec: what to anonymize and how.
         allowed: how many rows may be suppressed.
-        tried: node -> the mean loss of a cell, infinite where too many rows would have to be suppressed, and the
-            columns of which no cell is suppressed, since more would have to be than their caps allow.
+        tried: node -> the mean loss of a cell, infinite where too many rows would have to be suppressed, or an estimate
+            of it that is rather low; and the columns of which no cell is suppressed, since more would have to be than
+            their caps allow.
         divided: how often rows were divided.
         node: the one at which least is lost so far.
     """
@@ -182,7 +189,7 @@ class Suppressing:
     node: Node | None = None
 
     def run(self, start: Node, budget: Budget) -> CellsResult | None:
-        """Go from node to node as long as less is lost, then also sweep at the last one.
+        """Go from node to node as long as less is lost, then sweep at the last one.
 
         Args:
             start: the first node.
@@ -202,10 +209,13 @@ class Suppressing:
             stopped = str(reason)
         if self.node is None:
             return None
-        state = self._begin(self.node, self.tried[self.node][1], "released_")  # apart from what an early end left
-        specialize(state)
-        found = [self._made(self.node, attempt) for attempt in (Attempt(NODE, state), *attempts)]
+        least, whole = self.tried[self.node]
+        found = [self._made(self.node, attempt) for attempt in attempts]
         kept = [item for item in found if not item.over_caps]
+        if all(item.mean_loss > least for item in kept):  # else what is divided from the top down loses no less
+            state = self._begin(self.node, whole, "released_")  # apart from what an early end left
+            specialize(state)
+            kept.insert(0, self._made(self.node, Attempt(NODE, state)))
         tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in kept}
         return replace(min(kept, key=lambda item: item.mean_loss), stopped=stopped, tried=tried)
 
@@ -214,6 +224,10 @@ class Suppressing:
         lookups = self.given.sets.lookups
         lowest = tuple(lookup.quasi_identifier.minimum_level for lookup in lookups)
         highest = highest_levels(self.given.sets)
+        estimates = self._estimates(lowest, highest)
+        if estimates is not None:
+            self._estimate(estimates, start, lowest, highest)
+            return
         for node in (start, lowest):
             self._try(node)
         before: Node | None = None
@@ -221,6 +235,38 @@ class Suppressing:
             before = self.node
             for index, (low, high) in enumerate(zip(lowest, highest, strict=True)):
                 self._move(index, low, high)
+
+    def _estimates(self, lowest: Node, highest: Node) -> Estimates | None:
+        """What nodes are estimated by; None where sizes do not decide everything, or caps may be exceeded."""
+        sets, models = self.given.sets, [model.of_whole_classes() for model in self.given.models]
+        if self.spec.recoding.caps or sets.counting == "unit" or not all(model.judges_size for model in models):
+            return None
+        size = "person_count" if sets.counting == "persons" else "row_count"
+        least = max([1, *(model.least_size for model in models if model.least_size is not None)])
+        levels = [range(low, high + 1) for low, high in zip(lowest, highest, strict=True)]
+        return estimates_of(self.given, levels, size, least)
+
+    def _estimate(self, estimates: Estimates, start: Node, lowest: Node, highest: Node) -> None:
+        """Go to the best of the nodes that differ in one column, until there is none that was not estimated."""
+        wanted = [start, lowest, *self._neighbours(lowest, lowest, highest)]
+        while True:
+            new = [node for node in dict.fromkeys(wanted) if node not in self.tried][: MOST_TRIED - len(self.tried)]
+            if not new:
+                return
+            self.tried |= {node: (lost, frozenset()) for node, lost in estimates.of(new).items()}
+            self.given.workspace.report(f"suppressing cells: {len(self.tried)} nodes estimated", None)
+            self.node = min(self.tried, key=lambda node: (self.tried[node][0], node))
+            wanted = self._neighbours(self.node, lowest, highest)
+
+    def _neighbours(self, node: Node, lowest: Node, highest: Node) -> list[Node]:
+        """The nodes that differ in one column, the nearest first; not where all of it would be suppressed."""
+        others = [
+            (abs(level - node[index]), index, level)
+            for index, (low, high) in enumerate(zip(lowest, highest, strict=True))
+            for level in range(low, high + 1)
+            if level != node[index] and (level == low or not self._has_one_label(index, level))
+        ]
+        return [(*node[:index], level, *node[index + 1 :]) for _, index, level in sorted(others)]
 
     def _move(self, index: int, low: int, high: int) -> None:
         """Move a column of the best node, a level down if that loses less, else up if that does."""
@@ -264,7 +310,8 @@ class Suppressing:
         if state.steps is None:
             return
         prices = prices_of(state)
-        attempt = Attempt(SWEEP, state, sweep(state, _masks(state, prices), prices))
+        batch = min(MOST_AT_ONCE, max(BATCH, PAIRS_AT_ONCE // max(1, state.count)))
+        attempt = Attempt(SWEEP, state, sweep(state, _masks(state, prices), prices, batch))
         attempts.append(attempt)
         specialize(state)
 

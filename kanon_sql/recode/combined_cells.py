@@ -85,6 +85,9 @@ class SuppressingForCombinations(Suppressing):
             stopped = str(reason)
         return None if self.node is None else self._suppressed(self.node, "released_", stopped)
 
+    def _estimates(self, lowest: Node, highest: Node) -> None:
+        """Estimates are of classes."""
+
     def _divided(self, node: Node) -> tuple[float, frozenset[int]]:
         self.divided += 1
         with self.given.workspace.passing():

@@ -41,7 +41,7 @@ FEWEST_NODES = 96
 """This many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
 
 BATCH = 48
-"""How many nodes vectors choose among in one step."""
+"""How many nodes vectors choose among in one step, unless a caller takes more."""
 
 LITTLE = 20
 """A step that closes less than one of N open vectors is the last of its batch: more gain less than they cost."""
@@ -126,18 +126,19 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
     return sorted(best, key=lambda node: (prices.of(node), node))
 
 
-def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices) -> int:
+def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices, batch: int = BATCH) -> int:
     """Close what nodes have classes for, and open all partitions again, so that they can be divided.
 
     Args:
         state: partitions that were begun.
         nodes: the cheapest first.
         prices: what levels cost.
+        batch: how many nodes vectors choose among in one step.
 
     Returns:
         How many steps it took.
     """
-    return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes])).run(len(nodes))
+    return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes]), batch).run(len(nodes))
 
 
 def nodes_table(state: Partitions, nodes: Sequence[tuple[Node, Node]], what: str = "nodes") -> Relation:
@@ -156,6 +157,7 @@ class _Sweep:
     state: Partitions
     prices: Prices
     nodes: Relation
+    batch: int
     steps: int = 0
 
     def run(self, count: int) -> int:
@@ -163,12 +165,12 @@ class _Sweep:
         state = self.state
         self._replace(state.make("unswept", "unswept", {"open": state.open}))
         (left,) = state.row("live_count", {"open": state.open})
-        for start in range(0, count, BATCH):
+        for start in range(0, count, self.batch):
             for _ in range(STEPS_A_BATCH):
                 before, left = left, self._step(start) if left else 0
                 if (before - left) * LITTLE <= before:
                     break
-            state.workspace.report(f"recoding locally: {min(count, start + BATCH)} of {count} nodes swept", None)
+            state.workspace.report(f"recoding locally: {min(count, start + self.batch)} of {count} nodes swept", None)
         leftovers = state.judge.judged("leftovers", render("recode/unclaimed"), ["part"], {"open": state.open})
         tables = {"vectors": state.vectors, "leftovers": leftovers, "prices": self.prices.table}
         homed = state.make(
@@ -191,7 +193,7 @@ class _Sweep:
         self.steps += 1
         claims = state.make(
             "claims", f"claims{self.steps}", tables,
-            {"first_node": str(start), "end_node": str(start + BATCH)},
+            {"first_node": str(start), "end_node": str(start + self.batch)},
             cells=cells, priced=priced, keys=keys, numbers=NUMBERS, words=state.codes, by_person=judge.by_person,
         )  # fmt: skip
         held = judge.flagged(slot("claims"), keys, "vector")
