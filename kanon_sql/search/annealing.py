@@ -3,7 +3,8 @@
 Source: Winkler 2002, "Using simulated annealing for k-anonymity" (US Census Bureau, Statistics 2002-7),
 with the acceptance rule of Metropolis et al. 1953. Adapted:
 
-- it begins where a random path from the bottom to the top first holds, found by bisection;
+- it begins at the best node of a random path from the bottom to the top, of those from where it first holds, found by
+  bisection: where nearly all rows may be suppressed, the first node suppresses them, and so do all near it;
 - all neighbours of a node (one attribute one level up or down) are asked about at once, so proposals
   cost nothing until one is accepted; those that an earlier answer rules out are left out;
 - metrics differ in scale from problem to problem, so the difference of two nodes is that of their places
@@ -50,8 +51,9 @@ def annealing(question: Question, seed: int = 0) -> Strategy:
     lattice, rng, answers = question.lattice, Random(seed), Answers(question)
     path = list(climb(lattice, lambda node, axis: rng.random()))
     (node,) = yield from answers.first_holding([path])
-    # Where nothing is sure to satisfy above the node, the top may be the one that does.
-    yield from answers.compare([node] if question.monotone or node == lattice.top else [node, lattice.top])
+    above = path[path.index(node) :]  # the top among them, which may be the one that satisfies
+    yield from answers.compare([node for node in above if not answers.fails(node)])
+    node = min((node for node in above if node in answers.known), key=answers.order, default=node)
     for step in range(_STEPS):
         if answers.fails(lattice.top):
             break

@@ -318,8 +318,8 @@ def test_none_is_worse_than_a_projection(name: str, seed: int, monotone: bool) -
         assert problem.question.rank(outcome.best) <= min(map(problem.question.rank, found))
 
 
-def free_suppression(seed: int) -> Problem:
-    """Every node satisfies but the bottom, and the fewer steps up, the more rows go; as with a limit of 1."""
+def free_suppression(seed: int, steep: int = 3, fewest: int = 0) -> Problem:
+    """Nodes of which ``fewest`` rows stay satisfy, and the fewer steps up, the more rows go; as with a limit of 1."""
     problem = wide_problem(monotone=True, staged=True)
     rng, bound = random.Random(seed), problem.question.bound
     powers = [rng.uniform(0.2, 2) for _ in problem.question.heights]
@@ -327,7 +327,7 @@ def free_suppression(seed: int) -> Problem:
 
     def judged(node: Node) -> Verdict:
         missing = 1 - sum(p * level for p, level in zip(powers, node, strict=True)) / whole
-        gone = min(most, int(most * missing**2 * 3))
+        gone = min(most - fewest, int(most * missing**2 * steep))
         share = gone / most
         metric = share + (1 - share) * bound(node) / bound(problem.question.lattice.top)
         return Verdict(node, gone < most, gone >= most, gone, 1, 1, metric * (1 + 0.01 * rng.random()), None)
@@ -365,6 +365,19 @@ def test_free_suppression_is_no_reason_to_stop(name: str, seed: int) -> None:
     assert not outcome.proven
     assert outcome.evaluated <= answers.NODES_PER_ATTRIBUTE * len(problem.question.heights)
     assert sum(batch.metrics for batch in evaluator.batches) <= 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_annealing_does_not_stay_where_nearly_all_rows_are_suppressed(seed: int) -> None:
+    """Far from the top every node loses the same, so that no neighbour is better than another."""
+    problem = free_suppression(seed, steep=40, fewest=1)
+    outcome, _ = solve("annealing", problem)
+    best = problem.expected_best()
+    assert outcome.best is not None
+    assert best is not None
+    assert outcome.best.metric is not None
+    assert best.metric is not None
+    assert outcome.best.metric <= 1.05 * best.metric
 
 
 # --- random numbers -----------------------------------------------------------------------
