@@ -31,6 +31,7 @@ KS = (5, 10, 50)
 RECODINGS: dict[str, dict[str, Any]] = {
     "fast": {"method": "local", "variant": "fast"},
     "best": {"method": "local", "variant": "best"},
+    "resist": {"method": "local", "resist": "refinement"},
     "fast, age": {"method": "local", "ranges": ["age"]},
     "best, age": {"method": "local", "variant": "best", "ranges": ["age"]},
     "ranges": {"method": "local", "ranges": QUASI_IDENTIFIERS},

@@ -44,7 +44,9 @@ class Attempt:
         if self._mapped is None:
             workspace, self._tries = self.state.workspace, self._tries + 1  # one that was interrupted left its tables
             workspace.report("labelling the classes", None)
-            self._mapped = mapped(self.state.apart(f"{workspace.prefix}labelled{self._tries}_"))
+            self._mapped = mapped(
+                self.state.apart(f"{workspace.prefix}labelled{self._tries}_"), slices=self.state.key is not None
+            )
         return self._mapped
 
 

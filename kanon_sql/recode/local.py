@@ -10,6 +10,7 @@ from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoding_result import RecodingResult, Tried, highest_levels
+from kanon_sql.recode.resist import sliced
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec, recoding
 
@@ -20,7 +21,7 @@ __all__ = ["recoded_locally"]
     "local",
     title="Local recoding",
     words="the level of a value differs by class",
-    takes=("ranges", "start"),
+    takes=("ranges", "start", "resist"),
     variants=("fast", "best"),
     lowest_labels=True,
     chooses_parents=True,
@@ -96,6 +97,8 @@ class _Local:
         given = self.given
         workspace = given.workspace.apart(prefix) if prefix else given.workspace
         state = begin(workspace, given.sets, given.models, node, ranged=self.orders)
+        if self.spec.recoding.resist is not None:
+            sliced(state)
         return with_places(given, self.spec, state, self.orders)
 
     def _hidden(self, state: Partitions) -> int:

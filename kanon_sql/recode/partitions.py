@@ -18,6 +18,7 @@ from kanon_sql.engines import Workspace
 from kanon_sql.evaluate import Order
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel
+from kanon_sql.recode.coins import Coins, coins_of
 from kanon_sql.recode.judge import Judge, judge_of
 from kanon_sql.recode.paths import Dimension, Path, Word, paths_of, words_of
 from kanon_sql.search import Node
@@ -48,6 +49,7 @@ class Partitions:
         ranged: the quasi-identifiers that are released as ranges.
         orders: the order of each of them, by its number.
         dimensions: these quasi-identifiers as a table; None without one.
+        key: of the coins, as a literal, where vectors are in slices (:mod:`kanon_sql.recode.resist`); None without.
     """
 
     workspace: Workspace
@@ -67,6 +69,7 @@ class Partitions:
     ranged: Sequence[Dimension] = ()
     orders: Mapping[int, Order] = field(default_factory=dict)
     dimensions: Relation | None = None
+    key: str | None = None
 
     @property
     def vectors(self) -> Relation:
@@ -79,9 +82,27 @@ class Partitions:
         return tuple(word.name for word in self.words)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What goes with a vector wherever it goes: its codes, and the places of its values."""
+    def values(self) -> tuple[str, ...]:
+        """What a vector is: its codes, and the places of its values."""
         return (*self.codes, *(f"place{item.index}" for item in self.ranged))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What goes with a vector wherever it goes; with a slice also where it begins, and whether it is loose."""
+        return self.values if self.key is None else (*self.values, "first_row", "loose")
+
+    @property
+    def fills(self) -> dict[str, str]:
+        """What the templates of the rounds are filled with besides tables."""
+        return {} if self.key is None else {"key": self.key}
+
+    def coins(self, spans: str) -> Coins | None:
+        """The coins that decide with the counts; None where the counts decide alone."""
+        return None if self.key is None else coins_of(self.judge.least_size, spans)
+
+    def replace_vectors(self, vectors: Relation) -> None:
+        """Go on with other vectors."""
+        self.judge = replace(self.judge, vectors=vectors)
 
     @property
     def cuttable(self) -> tuple[Path, ...]:

@@ -159,7 +159,7 @@ def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
         classed=found.classed,
         classes=classes,
         vectors=state.vectors,
-        names=state.names,
+        names=state.values,
         paths=paths,
         count=count,
         rows=rows,
@@ -198,7 +198,7 @@ def _classes(
     joined = state.make("joined", f"joined{suffix}", {"tight": tight}, attributes=labelled, ranged=ranged)
     classed = state.make(
         "classed", f"classed{suffix}", {"assigned": assigned, "joined": joined},
-        words=state.names, by_person=state.judge.by_person, slices=slices,
+        words=state.values, by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     judged = state.judge.judged(f"judged{suffix}", slot("grouped"), ["part"], {"grouped": classed})
     _, violating = state.row("verdict", {"judged": judged})

@@ -56,9 +56,9 @@ def _round(state: Partitions) -> bool:
     if pieces:
         judge = state.judge
         moved = state.make(
-            "moved", f"open{(state.rounds + 1) % 2}", {"open": state.open, "cuts": cuts},
+            "moved", f"open{(state.rounds + 1) % 2}", {"open": state.open, "cuts": cuts}, state.fills,
             attributes=state.cuttable, words=state.names, size=judge.size, by_person=judge.by_person,
-            donors=most_given > 0, ranged=bool(state.ranged),
+            donors=most_given > 0, ranged=bool(state.ranged), coins=state.coins("chosen"),
         )  # fmt: skip
         state.advance(moved, last)
     step.drop()
@@ -88,7 +88,11 @@ class _Round:
             attributes=state.climbed,
             least=judge.least_size,
             by_person=judge.by_person,
+            coins=state.coins("spans"),
         )
+        if state.key is not None:
+            children = self._make("held_children", opened, cells=cells, least=judge.least_size)
+            return self._cuts({"children": children, "labels": state.labels}, self._ranked())
         if judge.donors is not None:
             children = self._judged("children", Sql(f"({cells})"), _CHILD, opened, largest=True)
             return self._cuts({"children": children, "labels": state.labels, **offers}, self._ranked())
@@ -126,7 +130,10 @@ class _Round:
         state = self.state
         most = state.kept_rows * max(lookup.quasi_identifier.weight for lookup in state.sets.lookups)
         donors = state.judge.donors is not None
-        return render("recode/ranked", donors=donors, width=state.width, scale=PRECISION / (most or 1))
+        return render(
+            "recode/ranked",
+            donors=donors, width=state.width, scale=PRECISION / (most or 1), coins=state.key is not None,
+        )  # fmt: skip
 
     def _pooled(self, *, joined: bool) -> Sql:
         return render("recode/pooled_cells", joined=joined, by_person=self.state.judge.by_person)
@@ -136,7 +143,7 @@ class _Round:
             "cuts", {**tables, "open": self.state.open},
             ranked=ranked, climbs=ranked is not None, donors=self.state.judge.donors, merges="merges" in tables,
             width=self.state.width, ranged=tuple(self.state.ranged), words=len(self.state.codes),
-            least=self.state.judge.least_size,
+            least=self.state.judge.least_size, coins=self.state.coins("chosen"),
         )  # fmt: skip
 
     def _judged(
@@ -153,7 +160,7 @@ class _Round:
         return table
 
     def _make(self, name: str, tables: Mapping[str, Relation], **context: Hashable) -> Relation:
-        table = self.state.make(name, name, tables, **context)
+        table = self.state.make(name, name, tables, self.state.fills, **context)
         self.made.append(table)
         return table
 

@@ -50,7 +50,7 @@ def count_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("steps", "sample"), f"with 'count', persons of one row are not drawn apart{_EXPAND}", True)
     if spec.steps is not None and spec.count in spec.steps.columns:
         yield Fault(("steps", "columns", spec.count), "counts that are changed count other persons; leave it out", True)
-    if spec.recoding.method in ("forest", "cover", "matching") or spec.recoding.variant == "relaxed":
+    if spec.recoding.parts_rows:
         why = "this recoding puts rows that are alike into several classes, and the persons of one row stay together"
         yield Fault(("recoding",), f"with 'count', {why}{_EXPAND}")
     if spec.recoding.method == "kk":

@@ -267,6 +267,8 @@ class RecodingOptions(Part):
         start: for local and kk, where to begin: at the ``top``, the highest levels allowed, with the full-domain
             ``optimum``, or with ``both``, of which the better one is released; None for the top, or for both where the
             variant is best.
+        resist: for local, ``refinement``: choices also depend on coins, so that they rule no value under a label out;
+            None for counts alone.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
         classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
             and by detail without one; None for others.
@@ -296,6 +298,11 @@ class RecodingOptions(Part):
     start: Annotated[Literal["top", "optimum", "both"] | None, chosen("start")] = Field(
         default=None,
         description="For local and kk: where to start, at the highest levels or at the full-domain optimum.",
+    )
+    resist: Annotated[Literal["refinement"] | None, chosen("attack to resist")] = Field(
+        default=None,
+        description="For local: refinement makes choices depend on coins, too, so that no value under a label can be "
+        "ruled out by knowing the algorithm.",
     )
     caps: Annotated[
         dict[str, float] | None, Check(_caps, {"anyOf": [{"type": "object", "additionalProperties": share("").schema}]})
@@ -367,7 +374,7 @@ class RecodingOptions(Part):
     @property
     def parts_rows(self) -> bool:
         """Whether rows that are alike may be in several classes; some recodings find out by the rows."""
-        return self.declared.parts_rows or self.variant == "relaxed"
+        return self.declared.parts_rows or self.variant == "relaxed" or self.resist is not None
 
     @property
     def labels_are_lowest(self) -> bool:

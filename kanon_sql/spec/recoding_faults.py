@@ -40,6 +40,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         )
         yield Fault(("ledger",), why, True)
     yield from spec.recoding.declared.faults(spec)
+    if spec.recoding.resist is not None:
+        yield from _resist_faults(spec)
     if spec.recoding.ranges:
         yield from _ranges_faults(spec, spec.recoding.ranges)
     if spec.recoding.classify is not None:
@@ -75,6 +77,23 @@ def _graph_faults(spec: Spec) -> Iterator[Fault]:
             )
         if why is not None:
             yield Fault(("quasi_identifiers", name, "parents"), why, True)
+
+
+def _resist_faults(spec: Spec) -> Iterator[Fault]:
+    """What a recoding cannot be asked for whose choices rule nothing out: what its proof does not cover."""
+    what, options, why = "resist: refinement", spec.recoding, why_not_parted(spec, single=True)
+    if why is not None:
+        message = f"{what} is for one k_anonymity of rows over all quasi-identifiers, and {why}; leave resist out"
+        yield Fault(("recoding", "resist"), message, True)
+    if options.variant != "fast" or options.begins != "top":
+        message = f"{what} is for variant: fast, begun at the top: the best of several attempts is a choice of its own"
+        yield Fault(("recoding", "resist"), message, True)
+    if options.ranges:
+        yield Fault(("recoding", "ranges"), f"{what} is for cuts along hierarchies; leave ranges out", True)
+    for name, column in spec.quasi_identifiers.items():
+        if column.maximum_level is not None:
+            message = f"{what} begins with one class of all rows; leave maximum_level out"
+            yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
 
 
 def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
@@ -160,6 +179,8 @@ def _why_not_kept(spec: Spec) -> str | None:
     if why is not None:
         others = ", ".join(name for name, other in RECODINGS.items() if other.not_kept is None)
         return f"{method} {why}; leave save_as out, or use one of {others}"
+    if spec.recoding.resist is not None:
+        return "resist: refinement parts rows that are alike, so it does not determine where new rows go; leave it out"
     if spec.recoding.variant == "relaxed":
         return (
             "relaxed splits equal rows by their number in this source, which does not determine where new rows go; "

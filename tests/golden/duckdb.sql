@@ -3907,8 +3907,14 @@ CREATE TEMPORARY TABLE "kanon_run_downcoded1__labelled0" AS SELECT DISTINCT vect
 -- disclosure/attacks/labelled
 CREATE TEMPORARY TABLE "kanon_run_downcoded1__labelled1" AS SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", vectors."label0" AS "label0", cover.label AS "label1" FROM "kanon_run_downcoded1__labelled0" AS vectors JOIN "kanon_run_downcoded1_cover1" AS cover ON vectors."q1" IS NOT DISTINCT FROM cover.value JOIN (SELECT DISTINCT "q0" FROM "kanon_run_downcoded1_classes") AS released ON vectors."label0" IS NOT DISTINCT FROM released."q0";
 
+-- «disclosure/attacks/label_levels 1»
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS TEXT) COLLATE "binary", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS TEXT) COLLATE "binary", '0'), '.') ELSE CAST("lookup"."l0" AS TEXT) COLLATE "binary" END)
+
+-- «disclosure/attacks/label_levels 2»
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS TEXT) COLLATE "binary", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS TEXT) COLLATE "binary", '0'), '.') ELSE CAST("lookup"."l1" AS TEXT) COLLATE "binary" END)
+
 -- disclosure/attacks/label_levels
-CREATE TEMPORARY TABLE "kanon_run_downcoded1_levels" AS SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS TEXT) COLLATE "binary", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS TEXT) COLLATE "binary", '0'), '.') ELSE CAST("lookup"."l0" AS TEXT) COLLATE "binary" END) COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS TEXT) COLLATE "binary", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS TEXT) COLLATE "binary", '0'), '.') ELSE CAST("lookup"."l1" AS TEXT) COLLATE "binary" END) COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value;
+CREATE TEMPORARY TABLE "kanon_run_downcoded1_levels" AS SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, «disclosure/attacks/label_levels 1» COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, «disclosure/attacks/label_levels 2» COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value;
 
 -- disclosure/attacks/label_parts
 CREATE TEMPORARY TABLE "kanon_run_downcoded1_parts" AS SELECT parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, MAX(part_level) OVER (PARTITION BY label) AS split_level FROM (SELECT readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, MIN(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS first_part, MAX(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM "kanon_run_downcoded1_levels" GROUP BY label) AS readings JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded1_classes") AS released ON readings.label = released.label JOIN "kanon_run_downcoded1_levels" AS whole ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN "kanon_run_downcoded1_levels" AS below ON below.value IS NOT DISTINCT FROM whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_downcoded1_levels") AS texts_and_values GROUP BY label) AS texts ON parts.part_label IS NOT DISTINCT FROM texts.label;
@@ -3975,6 +3981,126 @@ DROP TABLE IF EXISTS "kanon_run_downcoded1_classes";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_downcoded1_people";
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_refined_people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age";
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_refined_labels" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary";
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q0") AS distinct_values) AS labelled;
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q1") AS distinct_values) AS labelled;
+
+-- disclosure/attacks/label_levels
+CREATE TEMPORARY TABLE "kanon_run_refined0_levels" AS SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST("lookup"."l0" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, COALESCE(lookup."c1", 0) AS label_number, CAST("lookup"."l1" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 2 AS label_level, 0 AS label_number, CAST("lookup"."l2" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value;
+
+-- disclosure/attacks/label_levels
+CREATE TEMPORARY TABLE "kanon_run_refined1_levels" AS SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, «disclosure/attacks/label_levels 1» COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, «disclosure/attacks/label_levels 2» COLLATE "binary" AS label FROM "kanon_run_0_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value;
+
+-- disclosure/attacks/unclear_labels
+SELECT (SELECT COUNT(*) FROM (SELECT label, COUNT(DISTINCT label_level) AS level_count, COUNT(*) AS pair_count FROM "kanon_run_refined0_levels" GROUP BY label) AS pairs JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined0_levels") AS texts_and_values GROUP BY label) AS texts ON pairs.label IS NOT DISTINCT FROM texts.label WHERE pairs.pair_count <> pairs.level_count * texts.text_values) AS "unclear0", (SELECT COUNT(*) FROM (SELECT label, COUNT(DISTINCT label_level) AS level_count, COUNT(*) AS pair_count FROM "kanon_run_refined1_levels" GROUP BY label) AS pairs JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined1_levels") AS texts_and_values GROUP BY label) AS texts ON pairs.label IS NOT DISTINCT FROM texts.label WHERE pairs.pair_count <> pairs.level_count * texts.text_values) AS "unclear1";
+
+-- disclosure/attacks/numbered_classes
+CREATE TEMPORARY TABLE "kanon_run_refined_classes" AS SELECT released."q0" AS "q0", released."q1" AS "q1", CAST(released.row_count AS BIGINT) AS held, ROW_NUMBER() OVER (ORDER BY released."q0" ASC, released."q1" ASC) AS class_number, CASE WHEN "split0".splits = 1 OR "split1".splits = 1 THEN 0 ELSE 1 END AS one_vector FROM "kanon_run_refined_labels" AS released LEFT JOIN (SELECT whole.label AS label, 1 AS splits FROM "kanon_run_refined0_levels" AS whole JOIN "kanon_run_refined0_levels" AS low ON whole.value IS NOT DISTINCT FROM low.value AND low.label_level = 0 GROUP BY whole.label HAVING COUNT(DISTINCT low.label_number) > 1) AS "split0" ON released."q0" = "split0".label LEFT JOIN (SELECT whole.label AS label, 1 AS splits FROM "kanon_run_refined1_levels" AS whole JOIN "kanon_run_refined1_levels" AS low ON whole.value IS NOT DISTINCT FROM low.value AND low.label_level = 0 GROUP BY whole.label HAVING COUNT(DISTINCT low.label_number) > 1) AS "split1" ON released."q1" = "split1".label;
+
+-- disclosure/attacks/light_classes
+SELECT COUNT(*) AS light_classes FROM "kanon_run_refined_classes" AS classes WHERE one_vector = 0 AND held < 6;
+
+-- disclosure/attacks/label_parts
+CREATE TEMPORARY TABLE "kanon_run_refined0_parts" AS SELECT parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, MAX(part_level) OVER (PARTITION BY label) AS split_level FROM (SELECT readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, MIN(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS first_part, MAX(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM "kanon_run_refined0_levels" GROUP BY label) AS readings JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_refined_labels") AS released ON readings.label = released.label JOIN "kanon_run_refined0_levels" AS whole ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN "kanon_run_refined0_levels" AS below ON below.value IS NOT DISTINCT FROM whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined0_levels") AS texts_and_values GROUP BY label) AS texts ON parts.part_label IS NOT DISTINCT FROM texts.label;
+
+-- disclosure/attacks/labels_below
+CREATE TEMPORARY TABLE "kanon_run_refined0_below" AS SELECT inside.label AS label, inside.part AS part, inside.finer AS finer, inside.finer_values AS finer_values FROM (SELECT parts.label AS label, parts.part AS part, texts.label AS finer, COUNT(*) AS finer_values FROM "kanon_run_refined0_parts" AS parts JOIN (SELECT DISTINCT levels.label AS label, levels.value AS value FROM "kanon_run_refined0_levels" AS levels JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_refined_labels") AS released ON levels.label IS NOT DISTINCT FROM released.label) AS texts ON parts.value IS NOT DISTINCT FROM texts.value GROUP BY parts.label, parts.part, texts.label) AS inside JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined0_levels") AS texts_and_values GROUP BY label) AS sizes ON inside.finer IS NOT DISTINCT FROM sizes.label AND inside.finer_values = sizes.text_values;
+
+-- disclosure/attacks/alike_elsewhere
+CREATE TEMPORARY TABLE "kanon_run_refined0_alike" AS SELECT class_number, held, one_vector, "q0" AS label, DENSE_RANK() OVER (ORDER BY "q1" ASC) AS others FROM "kanon_run_refined_classes" AS classes;
+
+-- disclosure/attacks/finer_classes
+CREATE TEMPORARY TABLE "kanon_run_refined0_pairs" AS SELECT nested.class_number AS class_number, below.part AS part, below.finer AS finer, below.finer_values AS finer_values FROM (SELECT coarse.class_number AS class_number, coarse.label AS label, fine.label AS finer FROM "kanon_run_refined0_alike" AS coarse JOIN "kanon_run_refined0_alike" AS fine ON coarse.others = fine.others WHERE coarse.class_number <> fine.class_number AND (fine.one_vector = 1)) AS nested JOIN "kanon_run_refined0_below" AS below ON nested.label = below.label AND nested.finer IS NOT DISTINCT FROM below.finer;
+
+-- disclosure/attacks/refined
+CREATE TEMPORARY TABLE "kanon_run_refined0_refined" AS SELECT class_number, held, label_values, CASE WHEN room < held THEN 1 ELSE 0 END AS contradicted, CASE WHEN room < held THEN 0 ELSE excluded END AS excluded, CASE WHEN room < held THEN 0 ELSE certain END AS certain, bounded FROM (SELECT class_number, MAX(held) AS held, MAX(room) AS room, SUM(part_values) AS label_values, SUM(excluded) AS excluded, SUM(CASE WHEN held + most > room THEN held + most - room ELSE 0 END) AS certain, MAX(CASE WHEN most < held - 1 THEN 1 ELSE 0 END) AS bounded FROM (SELECT held_parts.*, SUM(most) OVER (PARTITION BY class_number) AS room FROM (SELECT classes.class_number AS class_number, classes.held AS held, parts.part_values AS part_values, COALESCE(outside.excluded, 0) AS excluded, CASE WHEN outside.excluded = parts.part_values THEN 0 ELSE classes.held - 1 END AS most FROM "kanon_run_refined_classes" AS classes JOIN (SELECT label, part, COUNT(*) AS part_values FROM "kanon_run_refined0_parts" GROUP BY label, part) AS parts ON classes."q0" = parts.label LEFT JOIN (SELECT pairs.class_number AS class_number, pairs.part AS part, SUM(pairs.finer_values) AS excluded FROM "kanon_run_refined0_pairs" AS pairs LEFT JOIN (SELECT DISTINCT above.class_number AS class_number, below.finer AS finer, 1 AS is_inside FROM "kanon_run_refined0_pairs" AS above JOIN "kanon_run_refined0_below" AS below ON above.finer = below.label) AS inside ON pairs.class_number = inside.class_number AND pairs.finer IS NOT DISTINCT FROM inside.finer WHERE inside.is_inside IS NULL GROUP BY pairs.class_number, pairs.part) AS outside ON classes.class_number = outside.class_number AND parts.part = outside.part) AS held_parts) AS bounded_parts GROUP BY class_number) AS bounds;
+
+-- disclosure/attacks/refined_facts
+SELECT COALESCE(SUM(held), 0) AS generalized, COALESCE(SUM(CASE WHEN excluded > 0 THEN held ELSE 0 END), 0) AS shrunk, COALESCE(SUM(CAST(held AS DOUBLE) * excluded / label_values), 0) AS shares, COALESCE(SUM(certain), 0) AS certain, COALESCE(SUM(CASE WHEN bounded = 1 THEN held ELSE 0 END), 0) AS bounded, COALESCE(SUM(contradicted), 0) AS contradicted FROM "kanon_run_refined0_refined" AS classes;
+
+-- disclosure/attacks/label_parts
+CREATE TEMPORARY TABLE "kanon_run_refined1_parts" AS SELECT parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, MAX(part_level) OVER (PARTITION BY label) AS split_level FROM (SELECT readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, MIN(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS first_part, MAX(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM "kanon_run_refined1_levels" GROUP BY label) AS readings JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_refined_labels") AS released ON readings.label = released.label JOIN "kanon_run_refined1_levels" AS whole ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN "kanon_run_refined1_levels" AS below ON below.value IS NOT DISTINCT FROM whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined1_levels") AS texts_and_values GROUP BY label) AS texts ON parts.part_label IS NOT DISTINCT FROM texts.label;
+
+-- disclosure/attacks/labels_below
+CREATE TEMPORARY TABLE "kanon_run_refined1_below" AS SELECT inside.label AS label, inside.part AS part, inside.finer AS finer, inside.finer_values AS finer_values FROM (SELECT parts.label AS label, parts.part AS part, texts.label AS finer, COUNT(*) AS finer_values FROM "kanon_run_refined1_parts" AS parts JOIN (SELECT DISTINCT levels.label AS label, levels.value AS value FROM "kanon_run_refined1_levels" AS levels JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_refined_labels") AS released ON levels.label IS NOT DISTINCT FROM released.label) AS texts ON parts.value IS NOT DISTINCT FROM texts.value GROUP BY parts.label, parts.part, texts.label) AS inside JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined1_levels") AS texts_and_values GROUP BY label) AS sizes ON inside.finer IS NOT DISTINCT FROM sizes.label AND inside.finer_values = sizes.text_values;
+
+-- disclosure/attacks/alike_elsewhere
+CREATE TEMPORARY TABLE "kanon_run_refined1_alike" AS SELECT class_number, held, one_vector, "q1" AS label, DENSE_RANK() OVER (ORDER BY "q0" ASC) AS others FROM "kanon_run_refined_classes" AS classes;
+
+-- disclosure/attacks/finer_classes
+CREATE TEMPORARY TABLE "kanon_run_refined1_pairs" AS SELECT nested.class_number AS class_number, below.part AS part, below.finer AS finer, below.finer_values AS finer_values FROM (SELECT coarse.class_number AS class_number, coarse.label AS label, fine.label AS finer FROM "kanon_run_refined1_alike" AS coarse JOIN "kanon_run_refined1_alike" AS fine ON coarse.others = fine.others WHERE coarse.class_number <> fine.class_number AND (fine.one_vector = 1)) AS nested JOIN "kanon_run_refined1_below" AS below ON nested.label = below.label AND nested.finer IS NOT DISTINCT FROM below.finer;
+
+-- disclosure/attacks/refined
+CREATE TEMPORARY TABLE "kanon_run_refined1_refined" AS SELECT class_number, held, label_values, CASE WHEN room < held THEN 1 ELSE 0 END AS contradicted, CASE WHEN room < held THEN 0 ELSE excluded END AS excluded, CASE WHEN room < held THEN 0 ELSE certain END AS certain, bounded FROM (SELECT class_number, MAX(held) AS held, MAX(room) AS room, SUM(part_values) AS label_values, SUM(excluded) AS excluded, SUM(CASE WHEN held + most > room THEN held + most - room ELSE 0 END) AS certain, MAX(CASE WHEN most < held - 1 THEN 1 ELSE 0 END) AS bounded FROM (SELECT held_parts.*, SUM(most) OVER (PARTITION BY class_number) AS room FROM (SELECT classes.class_number AS class_number, classes.held AS held, parts.part_values AS part_values, COALESCE(outside.excluded, 0) AS excluded, CASE WHEN outside.excluded = parts.part_values THEN 0 ELSE classes.held - 1 END AS most FROM "kanon_run_refined_classes" AS classes JOIN (SELECT label, part, COUNT(*) AS part_values FROM "kanon_run_refined1_parts" GROUP BY label, part) AS parts ON classes."q1" = parts.label LEFT JOIN (SELECT pairs.class_number AS class_number, pairs.part AS part, SUM(pairs.finer_values) AS excluded FROM "kanon_run_refined1_pairs" AS pairs LEFT JOIN (SELECT DISTINCT above.class_number AS class_number, below.finer AS finer, 1 AS is_inside FROM "kanon_run_refined1_pairs" AS above JOIN "kanon_run_refined1_below" AS below ON above.finer = below.label) AS inside ON pairs.class_number = inside.class_number AND pairs.finer IS NOT DISTINCT FROM inside.finer WHERE inside.is_inside IS NULL GROUP BY pairs.class_number, pairs.part) AS outside ON classes.class_number = outside.class_number AND parts.part = outside.part) AS held_parts) AS bounded_parts GROUP BY class_number) AS bounds;
+
+-- disclosure/attacks/refined_facts
+SELECT COALESCE(SUM(held), 0) AS generalized, COALESCE(SUM(CASE WHEN excluded > 0 THEN held ELSE 0 END), 0) AS shrunk, COALESCE(SUM(CAST(held AS DOUBLE) * excluded / label_values), 0) AS shares, COALESCE(SUM(certain), 0) AS certain, COALESCE(SUM(CASE WHEN bounded = 1 THEN held ELSE 0 END), 0) AS bounded, COALESCE(SUM(contradicted), 0) AS contradicted FROM "kanon_run_refined1_refined" AS classes;
+
+-- «disclosure/attacks/counted 22»
+(SELECT SUM(own.row_count) FROM "kanon_run_refined_people" AS own JOIN "kanon_run_0_lookup0" AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN "kanon_run_0_lookup1" AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value)
+
+-- «disclosure/attacks/counted 23»
+(SELECT SUM(own.row_count) FROM "kanon_run_refined_labels" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_labels") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_refined_labels") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value)
+
+-- disclosure/attacks/counted
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 22» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 23» AS "found1" FROM (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes.held AS people, COALESCE(1.0 * refined.excluded / refined.label_values, 0) AS risk, CASE WHEN refined.excluded > 0 THEN 1 ELSE 0 END AS exposed, 0 AS beyond FROM "kanon_run_refined_classes" AS classes LEFT JOIN "kanon_run_refined0_refined" AS refined ON classes.class_number = refined.class_number) AS cases;
+
+-- disclosure/attacks/counted
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 22» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 23» AS "found1" FROM (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes.held AS people, COALESCE(1.0 * refined.excluded / refined.label_values, 0) AS risk, CASE WHEN refined.excluded > 0 THEN 1 ELSE 0 END AS exposed, 0 AS beyond FROM "kanon_run_refined_classes" AS classes LEFT JOIN "kanon_run_refined1_refined" AS refined ON classes.class_number = refined.class_number) AS cases;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_refined";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_pairs";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_alike";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_below";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_parts";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_refined";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_pairs";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_alike";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_below";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_parts";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined_classes";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined1_levels";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined0_levels";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined_labels";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_refined_people";
 
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/lookup_rows 2» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";

@@ -466,7 +466,7 @@ def run_checks_and_audits(engine: Published) -> None:
         source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, recoding="local",
         privacy=[{"k_anonymity": {"k": 3}}],
     )  # fmt: skip
-    kanon_sql.audit(engine, by_size, attacks=["downcoding"])
+    kanon_sql.audit(engine, by_size, attacks=["downcoding", "refinement"])
     tree = {"tree": {"x": ["a"], "y": ["b"]}}
     in_ranges = spec_of(source="clinic.other", quasi_identifiers={"sex": tree, "age": None}, recoding="mondrian")
     kanon_sql.audit(engine, in_ranges, attacks=["consistency"])

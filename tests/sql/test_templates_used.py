@@ -171,6 +171,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
         kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "local", "ranges": ["n"]}, **changes))
+    kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "local", "resist": "refinement"}, **two))
     for recoding in (
         {"save_as": "kept_levels"}, {"method": "cells", "save_as": "kept_cells"},
         {"method": "local", "save_as": "kept_classes"},
@@ -320,7 +321,7 @@ def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
     assert kanon_sql.anonymize(engine, strict).passed
     kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
     by_size = spec_of(BY_AGE, privacy=[{"k_anonymity": 2}], release="strict", recoding="local")
-    kanon_sql.audit(engine, by_size, attacks=["downcoding"])
+    kanon_sql.audit(engine, by_size, attacks=["downcoding", "refinement"])
     connection.execute(
         "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
     )

@@ -42,7 +42,7 @@ from kanon_sql.disclosure.attacks.vectors import (
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.sql import Relation, Sql, identifier, render
 
-__all__ = ["Downcoding"]
+__all__ = ["Downcoding", "label_levels"]
 
 MINIMAL = "downcoding, minimal"
 """The result under the assumption that no refinement is k-anonymous."""
@@ -142,7 +142,7 @@ def _column(scene: Scene) -> _Column:
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers, numbered=True)
     covers = covers_of(scene, lookups, labels, what.rstrip("_"), kinds)
     matched = covered(scene, what, people, covers, labels, names=list(keys), carried=[*keys, "row_count"])
-    levels = _levels(scene, what, people, lookups[place], label_texts(lookups[place], kinds[own], "lookup"))
+    levels = label_levels(scene, what, people, lookups[place], label_texts(lookups[place], kinds[own], "lookup"))
     workspace = scene.workspace
     parts, records = workspace.table(f"{what}parts"), workspace.table(f"{what}records")
     workspace.execute("disclosure/attacks/label_parts", target=parts, levels=levels, labels=labels, name=own)
@@ -152,7 +152,7 @@ def _column(scene: Scene) -> _Column:
     return _Column(own, levels, parts, labels, records, keys)
 
 
-def _levels(scene: Scene, what: str, people: Relation, lookup: Lookup, written: Sequence[Sql]) -> Relation:
+def label_levels(scene: Scene, what: str, people: Relation, lookup: Lookup, written: Sequence[Sql]) -> Relation:
     """A table of the values that occur, with their labels on the levels that may be released."""
     lowest, target = lookup.quasi_identifier.minimum_level, scene.workspace.table(f"{what}levels")
     scene.workspace.execute(

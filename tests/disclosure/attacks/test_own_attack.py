@@ -307,7 +307,8 @@ def test_on_request_is_left_out_unless_it_is_named(
 ) -> None:
     register(Costly())
     assert {*ON_REQUEST} == {
-        "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding", "definetti", "costly",
+        "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding", "refinement",
+        "definetti", "costly",
     }  # fmt: skip
     assert audit(clinic.engine, spec_of()).left_out["costly"] == COSTLY_ESTIMATE
     assert [attack.name for attack in audit(clinic.engine, spec_of(), attacks=["costly"]).attacks] == ["costly"]

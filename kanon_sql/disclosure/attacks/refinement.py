@@ -1,0 +1,191 @@
+"""Refinement: what the choices of local recoding rule out, for a reader who knows its rules and not the source.
+
+Combinatorial refinement attacks (Chhillar, Righi, Sutter, Kornaropoulos 2025) need no other data: labels were chosen by
+rules that are public, and values under a label for which the rules would have chosen otherwise are impossible. Theirs
+are the rules of ARX; these are the ones of :mod:`kanon_sql.recode.specialize`, begun at the top, for k rows per class:
+
+- *lowest*: the label of a class is the lowest one that its rows have in common. So not all rows are in one of the
+  parts that it is divided into on the next level down: at most n - 1 of n rows.
+- *not cut*: a class that stays whole had no allowable cut. With 2k rows or more no child reached k, or one alone did,
+  whose largest vector had more than n - 2k rows. Vectors of k rows or more were released by themselves, so that ends
+  at 3k - 2 rows: from 3k - 1 rows on, no part has k.
+- *left over*: let a class be covered by another, and have the same labels in all columns but one. Both were separated
+  by a cut of that column: what the finer class covers went there, and the other class is what was left over. None of
+  its rows has a value under the finer label. Similar vectors are given to a pool that is too small, but then it ends
+  with 2k - 2 rows at most; so this holds from 2k - 1 rows on.
+- *whole vectors*: alike rows are never parted. If all labels of the finer class are of the lowest levels, it holds
+  every row of its vector, and the other class has none, whatever its size.
+
+The second and third need vectors of k rows to have been released by themselves, which does not happen where 1 to k - 1
+rows would stay behind. Then fewer than k rows are in vectors of fewer than k rows; every class of fewer than 2k rows
+that has two different ones holds such a row, so k such classes refute it. Where fewer do, only the first rule is used.
+
+Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds.
+
+Not concluded from: which column was preferred, ties, and classes that differ in several columns. So more may be ruled
+out than is counted, and nothing that is counted is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.downcoding import label_levels
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Threat
+from kanon_sql.disclosure.attacks.registry import attack
+from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.spec import Spec, why_not_parted
+from kanon_sql.sql import identifier, render
+
+__all__ = ["Refinement"]
+
+
+@attack
+class Refinement(AttackMethod):
+    """Of which cells some values under the label are impossible, by the rules of local recoding."""
+
+    name: ClassVar[str] = "refinement"
+    place: ClassVar[int] = 16
+    attacker: ClassVar[str] = "knows the rules of local recoding, the hierarchies, k and which values occur"
+    exposes: ClassVar[str] = (
+        "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
+    )
+    asks_for: ClassVar[str] = "the source; `local`, variant `fast`, one k-anonymity of rows"
+    source: ClassVar[str] = "Chhillar et al. 2025"
+    threat: ClassVar[Threat] = "inference"
+    reads_labels: ClassVar[bool] = True
+    on_request: ClassVar[str | None] = COSTLY_ESTIMATE
+
+    def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source says which values occur."""
+        return [(given.source, [*given.spec.quasi_identifiers])]
+
+    def run(self, scene: Scene) -> Sequence[Cases | Unmeasured]:
+        """Rule out values under the labels of each column.
+
+        Returns:
+            An estimate: that the release was made by the rules, only its maker knows. ``exposed`` are the rows that
+            have fewer candidates for their value in this column than there are values under its label.
+        """
+        why = why_not_modelled(scene.spec)
+        return _cases(scene, self.name) if why is None else [Unmeasured(self.name, why)]
+
+
+def why_not_modelled(spec: Spec) -> str | None:
+    """Why the rules by which a spec's labels are chosen are not those that this attack knows; None if they are."""
+    recoding = spec.recoding
+    if recoding.method != "local":
+        return f"the rules by which {recoding.method} chooses labels are not modelled, only those of local recoding"
+    if recoding.variant != "fast" or recoding.begins != "top":
+        return "the result is the best of several recodings, and only the rules of fast, begun at the top, are modelled"
+    if recoding.ranges:
+        return "some columns are released as ranges, and only cuts along hierarchies are modelled"
+    why = why_not_parted(spec, single=True)
+    if why is not None:
+        return f"only the rules for one k_anonymity of rows over all quasi-identifiers are modelled, and {why}"
+    if any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
+        return "with a maximum_level the recoding may begin with several classes; only one at the top is modelled"
+    if spec.nulls != "value":
+        return "rows with NULL are suppressed, and may be released like a class of their own; use nulls: value"
+    return None
+
+
+def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
+    """The rows for which values are impossible, column by column."""
+    source, workspace, k = scene.source, scene.workspace, scene.k
+    keys = {f"q{index}": column for index, column in enumerate(scene.spec.quasi_identifiers)}
+    names = [*keys]
+    people = vectors_of(scene, source, "refined_people", [*keys.values()], [])
+    kinds = kinds_of(keys, [source, scene.release])
+    labels = labels_of(scene, scene.release, "refined_labels", keys, [], kinds=kinds)
+    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers, numbered=True)
+    levels = [
+        label_levels(scene, f"refined{index}_", people, lookup, label_texts(lookup, kinds[key], "lookup"))
+        for index, (key, lookup) in enumerate(zip(keys, lookups, strict=True))
+    ]
+    if any(workspace.row("disclosure/attacks/unclear_labels", levels=levels)):
+        return [Unmeasured(name, "a text is the label of different values on two levels of a hierarchy")]
+    classes = workspace.table("refined_classes")
+    workspace.execute(
+        "disclosure/attacks/numbered_classes",
+        target=classes, labels=labels, levels=levels, names=names,
+        lowest=[lookup.quasi_identifier.minimum_level for lookup in lookups],
+    )  # fmt: skip
+    (light,) = workspace.row("disclosure/attacks/light_classes", classes=classes, k=k)
+    resisted = scene.spec.recoding.resist is not None
+    peeled = int(light) >= k and not resisted
+    found = []
+    for index, (own, column) in enumerate(keys.items()):
+        parts, below, alike, pairs, refined = (
+            workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "alike", "pairs", "refined")
+        )
+        of_column = {"labels": labels, "levels": levels[index], "name": own}
+        workspace.execute("disclosure/attacks/label_parts", target=parts, **of_column)
+        workspace.execute("disclosure/attacks/labels_below", target=below, parts=parts, **of_column)
+        others = [key for key in names if key != own]
+        workspace.execute("disclosure/attacks/alike_elsewhere", target=alike, classes=classes, name=own, others=others)
+        workspace.execute(
+            "disclosure/attacks/finer_classes",
+            target=pairs,
+            alike=alike,
+            below=below,
+            k=k,
+            peeled=peeled,
+            whole=not resisted,
+        )
+        workspace.execute(
+            "disclosure/attacks/refined",
+            target=refined, classes=classes, parts=parts, below=below, pairs=pairs, name=own, k=k, peeled=peeled,
+        )  # fmt: skip
+        query = render(
+            "disclosure/attacks/refined_cases",
+            classes=classes, refined=refined, keys=[identifier(key) for key in names],
+        )  # fmt: skip
+        found.append(
+            Cases(
+                name=name,
+                about=column,
+                query=query,
+                keys=keys,
+                measure="largest share of the values under a label that are impossible",
+                whole=scene.release.relation,
+                estimate=True,
+                notes=_notes(k, peeled, resisted, workspace.row("disclosure/attacks/refined_facts", classes=refined)),
+            )
+        )
+    return found
+
+
+def _notes(k: int, peeled: bool, resisted: bool, facts: Sequence[object]) -> list[str]:
+    """What the figures rest on, how much they say, and what they do not say."""
+    generalized, shrunk, shares, certain, bounded, contradicted = (float(str(fact)) for fact in facts)
+    notes = [
+        "assumes that the attacker knows the hierarchies and which values occur, and that the release was made by "
+        "local recoding (fast), run to its end",
+        f"labels of several values: {generalized:,.0f} rows, of which values are impossible for {shrunk:,.0f}"
+        + (f" ({shares / shrunk:.1%} of the values on average)" if shrunk else "")
+        + f"; the part of the label one level down is certain for {certain:,.0f}, and the cuts bound how many rows can "
+        f"be in a part in classes of {bounded:,.0f} rows",
+    ]
+    if resisted:
+        notes.append(
+            "with resist: refinement no value under a label is impossible: only that labels are the lowest was used; "
+            "how likely values are is not measured"
+        )
+    elif not peeled:
+        notes.append(
+            f"fewer than {k} classes prove that vectors of {k} rows were released by themselves: only that labels are "
+            "the lowest, and vectors whole, was used"
+        )
+    if contradicted:
+        notes.append(
+            f"{contradicted:,.0f} classes contradict that: they were not made by this recoding, and the figures of the "
+            "others rest on an assumption that is false"
+        )
+    return [
+        *notes,
+        "a lower bound: not concluded from are which column was preferred, ties, and classes that differ in several "
+        "columns",
+    ]
