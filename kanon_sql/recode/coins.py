@@ -39,7 +39,7 @@ def coin(kind: str, *items: str) -> Sql:
 
 
 def coins_of(least: int, spans: str) -> Coins:
-    """The coins for classes of at least so many rows; ``spans`` is the alias of what has the word and the mask."""
+    """The coins for classes of at least this many rows; ``spans`` is the alias of what has the word and the mask."""
     return Coins(
         held=coin("held", "opened.vector", "opened.part", f"{spans}.word", f"{spans}.mask"),
         hold=int(HOLD * DRAWN_FROM),

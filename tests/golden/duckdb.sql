@@ -4015,7 +4015,7 @@ CREATE TEMPORARY TABLE "kanon_run_refined0_parts" AS SELECT parts.label AS label
 -- disclosure/attacks/labels_below
 CREATE TEMPORARY TABLE "kanon_run_refined0_below" AS SELECT inside.label AS label, inside.part AS part, inside.finer AS finer, inside.finer_values AS finer_values FROM (SELECT parts.label AS label, parts.part AS part, texts.label AS finer, COUNT(*) AS finer_values FROM "kanon_run_refined0_parts" AS parts JOIN (SELECT DISTINCT levels.label AS label, levels.value AS value FROM "kanon_run_refined0_levels" AS levels JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_refined_labels") AS released ON levels.label IS NOT DISTINCT FROM released.label) AS texts ON parts.value IS NOT DISTINCT FROM texts.value GROUP BY parts.label, parts.part, texts.label) AS inside JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined0_levels") AS texts_and_values GROUP BY label) AS sizes ON inside.finer IS NOT DISTINCT FROM sizes.label AND inside.finer_values = sizes.text_values;
 
--- disclosure/attacks/alike_elsewhere
+-- disclosure/attacks/agree_elsewhere
 CREATE TEMPORARY TABLE "kanon_run_refined0_alike" AS SELECT class_number, held, one_vector, "q0" AS label, DENSE_RANK() OVER (ORDER BY "q1" ASC) AS others FROM "kanon_run_refined_classes" AS classes;
 
 -- disclosure/attacks/finer_classes
@@ -4033,7 +4033,7 @@ CREATE TEMPORARY TABLE "kanon_run_refined1_parts" AS SELECT parts.label AS label
 -- disclosure/attacks/labels_below
 CREATE TEMPORARY TABLE "kanon_run_refined1_below" AS SELECT inside.label AS label, inside.part AS part, inside.finer AS finer, inside.finer_values AS finer_values FROM (SELECT parts.label AS label, parts.part AS part, texts.label AS finer, COUNT(*) AS finer_values FROM "kanon_run_refined1_parts" AS parts JOIN (SELECT DISTINCT levels.label AS label, levels.value AS value FROM "kanon_run_refined1_levels" AS levels JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_refined_labels") AS released ON levels.label IS NOT DISTINCT FROM released.label) AS texts ON parts.value IS NOT DISTINCT FROM texts.value GROUP BY parts.label, parts.part, texts.label) AS inside JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM "kanon_run_refined1_levels") AS texts_and_values GROUP BY label) AS sizes ON inside.finer IS NOT DISTINCT FROM sizes.label AND inside.finer_values = sizes.text_values;
 
--- disclosure/attacks/alike_elsewhere
+-- disclosure/attacks/agree_elsewhere
 CREATE TEMPORARY TABLE "kanon_run_refined1_alike" AS SELECT class_number, held, one_vector, "q1" AS label, DENSE_RANK() OVER (ORDER BY "q0" ASC) AS others FROM "kanon_run_refined_classes" AS classes;
 
 -- disclosure/attacks/finer_classes

@@ -118,18 +118,18 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     peeled = int(light) >= k and not resisted
     found = []
     for index, (own, column) in enumerate(keys.items()):
-        parts, below, alike, pairs, refined = (
+        parts, below, peers, pairs, refined = (
             workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "alike", "pairs", "refined")
         )
         of_column = {"labels": labels, "levels": levels[index], "name": own}
         workspace.execute("disclosure/attacks/label_parts", target=parts, **of_column)
         workspace.execute("disclosure/attacks/labels_below", target=below, parts=parts, **of_column)
         others = [key for key in names if key != own]
-        workspace.execute("disclosure/attacks/alike_elsewhere", target=alike, classes=classes, name=own, others=others)
+        workspace.execute("disclosure/attacks/agree_elsewhere", target=peers, classes=classes, name=own, others=others)
         workspace.execute(
             "disclosure/attacks/finer_classes",
             target=pairs,
-            alike=alike,
+            peers=peers,
             below=below,
             k=k,
             peeled=peeled,
