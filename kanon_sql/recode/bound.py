@@ -67,12 +67,14 @@ class Bound(Document):
     nodes: Count
 
 
-def bound_of(given: Prepared, highest: Node) -> Bound | None:
+def bound_of(given: Prepared, highest: Node, *, in_classes: bool = True) -> Bound | None:
     """The bound; None where no requirement holds of every class that contains one that satisfies.
 
     Args:
         given: the frequency sets, and the requirements.
         highest: the highest levels allowed.
+        in_classes: whether rows are released in classes that satisfy. Else each row needs others that its labels cover,
+            which may have other labels themselves, and nothing is raised.
     """
     from kanon_sql.recode.partitions import begin
     from kanon_sql.recode.sweep import prices_of
@@ -96,7 +98,7 @@ def bound_of(given: Prepared, highest: Node) -> Bound | None:
     ]
     exact, size = all(low == high for own in blocks.values() for low, high in own), state.judge.least_size
     lost_at_least = _lost_at_least(state, prices, nodes)
-    for number in range(RAISES if exact and size > 1 else 0):
+    for number in range(RAISES if in_classes and exact and size > 1 else 0):
         lost_at_least = _raised(state, prices, nodes, lost_at_least, number)
     (lost,) = state.row("bound", {"vectors": state.vectors, "bounded": lost_at_least}, all_lost=PRICE)
     sets = given.sets

@@ -76,4 +76,4 @@ class KKResult(RecodingResult):
 
     def bound(self) -> Bound | None:
         """What no release loses less than whose rows cover k records each: that bounds local recodings, too."""
-        return bound_of(self.inner, highest_levels(self.sets))
+        return bound_of(self.inner, highest_levels(self.sets), in_classes=False)
