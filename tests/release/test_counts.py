@@ -179,7 +179,7 @@ rows = st.lists(
 @given(
     rows, st.sampled_from(REQUIREMENTS), st.sampled_from(["full_domain", "local", "subtree"]), st.booleans(), st.data()
 )
-@examples(160)
+@examples(100)
 def test_random_tables(
     shared_database: Database, cells: Any, privacy: Any, recoding: str, masks: bool, data: st.DataObject
 ) -> None:
