@@ -95,13 +95,13 @@ def lost_at_best(rows: Sequence[tuple[str, ...]], k: int) -> float:
     return best(tuple(range(len(rows)))) / len(rows)
 
 
-@pytest.mark.parametrize(("seed", "most"), [(0, 2**28), (1, 2**28), (2, 40)])
+@pytest.mark.parametrize(("seed", "most"), [(0, 2**28), (2, 40)])
 def test_no_partition_loses_less(database: Database, monkeypatch: pytest.MonkeyPatch, seed: int, most: int) -> None:
     """With levels taken as one, too: what they cost differs from label to label."""
     monkeypatch.setattr(bound_module, "MOST_CLASSED", most)
     chance, raised = random.Random(seed), 0
     tree = {"tree": {"s": {"a": ["a1", "a2", "a3"], "b": ["b1"]}, "t": {"c": ["c1", "c2"]}}}
-    for _ in range(6):
+    for _ in range(4):
         k, count = chance.choice([2, 3]), chance.randint(6, 8)
         rows = [(chance.choice(list(LOPSIDED)), chance.choice(list(LOPSIDED))) for _ in range(count)]
         database.table("visits", ["x", "y"], rows)
