@@ -244,8 +244,6 @@ def source_of(engine: Engine, spec: Origin, *, counts: bool = False) -> str:
         engine: where it is.
         spec: names the source.
         counts: the caller counts the persons that rows stand for, where a column says that.
-        released: a table that is not the source is a released one, not a population: :func:`as_read` reads these
-            in two ways.
 
     Raises:
         UnsupportedError: rows stand for several persons, and the caller counts rows.

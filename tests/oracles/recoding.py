@@ -115,7 +115,7 @@ def weighted_mean(problem: RandomProblem, losses: Mapping[str, float]) -> float:
     return sum(weights[column] * loss for column, loss in losses.items()) / sum(weights.values())
 
 
-LEVELS = [0.75**power for power in range(4, 16)]
+LEVELS = [0.75**power for power in range(4, 16, 2)]
 
 
 def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement], raises: int = 2) -> float:
