@@ -67,7 +67,6 @@ NAMES = {
     "kept_tells_quasi_identifier": "the same",
     "values_alike": "the same",
     "_told": "the end of a name of a scratch table",
-    "alike": "the same",
 }
 """The names that may have one, each with the reason."""
 

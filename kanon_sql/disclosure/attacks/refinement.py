@@ -119,7 +119,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     found = []
     for index, (own, column) in enumerate(keys.items()):
         parts, below, peers, pairs, refined = (
-            workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "alike", "pairs", "refined")
+            workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "peers", "pairs", "refined")
         )
         of_column = {"labels": labels, "levels": levels[index], "name": own}
         workspace.execute("disclosure/attacks/label_parts", target=parts, **of_column)
