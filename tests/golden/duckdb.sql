@@ -25,8 +25,11 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 -- «hierarchies/lookup_rules 1»
 (CASE WHEN CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 2» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 3» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) END || ')' END)
 
+-- «hierarchies/lookup_rules 4»
+(SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l1") AS different)
+
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- «hierarchies/lookup_rows 1»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain1")
@@ -164,10 +167,13 @@ SELECT * FROM clinic_visits
 ) AS kanon_source GROUP BY CAST("kanon_source"."zip" AS TEXT) COLLATE "binary", "kanon_source"."born";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 3 THEN SUBSTRING(CAST(value AS TEXT), 1, 3) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 3) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 3 THEN SUBSTRING(CAST(value AS TEXT), 1, 3) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 3) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
+
+-- «hierarchies/lookup_rules 5»
+(SELECT "l1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", "l2", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l1", "l2") AS different)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" ASC) - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" ASC) AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" ASC) - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" ASC) AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS TEXT)) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) AS TEXT) || CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM value) AS TEXT)) END COLLATE "binary" AS "l2", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) AS TEXT) || CASE WHEN EXTRACT(MONTH FROM value) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM value) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM value) <= 9 THEN '-Q3' ELSE '-Q4' END) END COLLATE "binary" AS "l3", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS TEXT) || '-' || CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS TEXT)) END COLLATE "binary" AS "l4" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS TEXT)) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) AS TEXT) || CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM value) AS TEXT)) END COLLATE "binary" AS "l2", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) AS TEXT) || CASE WHEN EXTRACT(MONTH FROM value) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM value) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM value) <= 9 THEN '-Q3' ELSE '-Q4' END) END COLLATE "binary" AS "l3", CASE WHEN value IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS TEXT) || '-' || CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS TEXT)) END COLLATE "binary" AS "l4" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 5», "kanon_run_with_numbers2" AS (SELECT "l2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" ASC) - 1 AS BIGINT) AS "d2", CAST(SUM(label_values) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM (SELECT "l2", "l3", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l2", "l3") AS different), "kanon_run_with_numbers3" AS (SELECT "l3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l3" ASC) AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" ASC) - 1 AS BIGINT) AS "d3", CAST(SUM(label_values) OVER (PARTITION BY "l3") AS INT) AS "s3" FROM (SELECT "l3", "l4", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l3", "l4") AS different), "kanon_run_with_numbers4" AS (SELECT "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" ASC) AS BIGINT) AS "c4", CAST(SUM(label_values) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM (SELECT "l4", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l4") AS different) SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "d1", "s1", labelled."l2" AS "l2", "c2", "d2", "s2", labelled."l3" AS "l3", "c3", "d3", "s3", labelled."l4" AS "l4", "c4", "s4", '*' AS "l5" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1" AND labelled."l2" IS NOT DISTINCT FROM "numbers1"."l2" JOIN "kanon_run_with_numbers2" AS "numbers2" ON labelled."l2" IS NOT DISTINCT FROM "numbers2"."l2" AND labelled."l3" IS NOT DISTINCT FROM "numbers2"."l3" JOIN "kanon_run_with_numbers3" AS "numbers3" ON labelled."l3" IS NOT DISTINCT FROM "numbers3"."l3" AND labelled."l4" IS NOT DISTINCT FROM "numbers3"."l4" JOIN "kanon_run_with_numbers4" AS "numbers4" ON labelled."l4" IS NOT DISTINCT FROM "numbers4"."l4";
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -241,14 +247,17 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."zip" AS TE
 -- hierarchies/no_codes
 SELECT COUNT(*) AS no_codes FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values WHERE value < 0 OR value >= 100;
 
--- «hierarchies/lookup_rules 4»
+-- «hierarchies/lookup_rules 6»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(value AS TEXT), ' ', ''), '.', ''), ',', ''), ':', ''), ';', ''), '-', ''), '_', ''), '/', ''), '+', ''), '*', ''), '!', ''), '#', '')
 
--- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 4», 1, 3)) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 4», 1, 1)) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+-- «hierarchies/lookup_rules 7»
+(SELECT "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(SUM(label_values) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM (SELECT "l2", COUNT(*) AS label_values FROM "kanon_run_with_labelled" AS labelled GROUP BY "l2") AS different)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) > 1 THEN SUBSTRING(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END, 1, 1) || REPEAT('*', LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) - 1) ELSE CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END END) END COLLATE "binary" AS "l1" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 6», 1, 3)) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (SUBSTRING(REPLACE«hierarchies/lookup_rules 6», 1, 1)) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 5», "kanon_run_with_numbers2" AS «hierarchies/lookup_rules 7» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "d1", "s1", labelled."l2" AS "l2", "c2", "s2", '*' AS "l3" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1" AND labelled."l2" IS NOT DISTINCT FROM "numbers1"."l2" JOIN "kanon_run_with_numbers2" AS "numbers2" ON labelled."l2" IS NOT DISTINCT FROM "numbers2"."l2";
+
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) > 1 THEN SUBSTRING(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END, 1, 1) || REPEAT('*', LENGTH(CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END) - 1) ELSE CASE WHEN value >= 0 AND LENGTH(CAST(value AS TEXT)) < 2 THEN RIGHT('00' || CAST(value AS TEXT), 2) ELSE CAST(value AS TEXT) END END) END COLLATE "binary" AS "l1" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -307,7 +316,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."age" AS TE
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value / 10) // 2 * 20)) < 1e18 AND (FLOOR(value / 10) // 2 * 20) = FLOOR((FLOOR(value / 10) // 2 * 20)) THEN CAST(CAST((FLOOR(value / 10) // 2 * 20) AS BIGINT) AS TEXT) ELSE CAST((FLOOR(value / 10) // 2 * 20) AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS TEXT)) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value / 10) // 2 * 20)) < 1e18 AND (FLOOR(value / 10) // 2 * 20) = FLOOR((FLOOR(value / 10) // 2 * 20)) THEN CAST(CAST((FLOOR(value / 10) // 2 * 20) AS BIGINT) AS TEXT) ELSE CAST((FLOOR(value / 10) // 2 * 20) AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS TEXT)) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 5», "kanon_run_with_numbers2" AS «hierarchies/lookup_rules 7» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "d1", "s1", labelled."l2" AS "l2", "c2", "s2", '*' AS "l3" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1" AND labelled."l2" IS NOT DISTINCT FROM "numbers1"."l2" JOIN "kanon_run_with_numbers2" AS "numbers2" ON labelled."l2" IS NOT DISTINCT FROM "numbers2"."l2";
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -352,7 +361,7 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 5»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -435,14 +444,14 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 -- hierarchies/range
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/lookup_rules 5»
+-- «hierarchies/lookup_rules 8»
 (CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - (((CAST(FLOOR((CAST(value AS DECIMAL(28, 10)) - CASE WHEN CAST(value AS DECIMAL(28, 10)) > value THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - 0) % 5) + 5) % 5)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 5» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 5» + 5) AS TEXT) || ')') END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 8» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 8» + 5) AS TEXT) || ')') END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 6»
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -504,7 +513,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."age" AS TE
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 7»
 SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -1112,7 +1121,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TE
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS BIGINT) AS row_count FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- frequency/population/people
 CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", person AS value_code, CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0";
@@ -1494,13 +1503,13 @@ CREATE TEMPORARY TABLE "kanon_run_domain1" AS SELECT CAST("person" AS TEXT) COLL
 SELECT (SELECT COUNT(*) FROM "kanon_run_domain1") AS row_count, (SELECT COUNT(*) FROM "kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS missing_labels, (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) AS repeated) AS repeated_values, (SELECT COUNT(DISTINCT "l5") FROM "kanon_run_domain1") AS top_labels, (SELECT MIN("l5") FROM "kanon_run_domain1") AS top_label;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(CAST(value AS BIGINT) AS TEXT) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(CAST((FLOOR(value)) AS BIGINT) AS TEXT) ELSE CAST((FLOOR(value)) AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(CAST(value AS BIGINT) AS TEXT) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(CAST((FLOOR(value)) AS BIGINT) AS TEXT) ELSE CAST((FLOOR(value)) AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."d2", 0) AS "d2", COALESCE(labelled."s2", 1) AS "s2", labelled."l3", COALESCE(labelled."c3", 0) AS "c3", COALESCE(labelled."d3", 0) AS "d3", COALESCE(labelled."s3", 1) AS "s3", labelled."l4", COALESCE(labelled."c4", 0) AS "c4", COALESCE(labelled."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" ASC) - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" ASC) AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" ASC) - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" ASC) AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM "kanon_run_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT), '.', '') = CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT) THEN CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT) ELSE RTRIM(RTRIM(CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT), '0'), '.') END || '+00') END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT), '.', '') = CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT) THEN CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT) ELSE RTRIM(RTRIM(CAST(CAST(value AT TIME ZONE 'UTC' AS TIMESTAMP) AS TEXT), '0'), '.') END || '+00') END COLLATE "binary" AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -1805,10 +1814,10 @@ CREATE TEMPORARY TABLE "kanon_run_external" AS SELECT CAST("kanon_source"."sex" 
 CREATE TEMPORARY TABLE "kanon_run_linked" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", CAST«frequency/raw 1» COLLATE "binary" AS "p0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary", CAST«frequency/raw 1» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_external" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_external" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -1985,10 +1994,10 @@ DROP TABLE IF EXISTS "kanon_run_meanings";
 CREATE TEMPORARY TABLE "kanon_run_joined_people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", CAST«frequency/raw 1» COLLATE "binary" AS "p1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary", CAST«frequency/raw 1» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/people
 CREATE TEMPORARY TABLE "kanon_run_joined_each" AS SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people";
@@ -2111,10 +2120,10 @@ DROP TABLE IF EXISTS "kanon_run_joined_people";
 CREATE TEMPORARY TABLE "kanon_run_values_0__people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/people
 CREATE TEMPORARY TABLE "kanon_run_values_0__each" AS SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people";
@@ -2282,10 +2291,10 @@ SELECT COUNT(*) AS row_count FROM "clinic"."before" AS counted;
 CREATE TEMPORARY TABLE "kanon_run_placed_people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", CAST«frequency/raw 1» COLLATE "binary" AS "p1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary", CAST«frequency/raw 1» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_placed0" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", CAST«frequency/raw 1» COLLATE "binary" AS "p1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary", CAST«frequency/raw 1» COLLATE "binary";
@@ -2360,10 +2369,10 @@ WITH "kanon_run_with_placed" AS «disclosure/attacks/position_cells 1», "kanon_
 CREATE TEMPORARY TABLE "kanon_run_ordered_values" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_3_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_3_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_3_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_3_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_3_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -2439,10 +2448,10 @@ CREATE TEMPORARY TABLE "kanon_run_consistent_people" AS SELECT CAST("kanon_sourc
 CREATE TEMPORARY TABLE "kanon_run_consistent_rows" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", labelled."l2" AS "l2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
 SELECT SUM(CASE WHEN "known0" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "known1" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "known2" = 0 AND "known0" + "known1" + "known2" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT label, MAX(is_released) AS is_released, MAX("at0") AS "known0", MAX("at1") AS "known1", MAX("at2") AS "known2" FROM (SELECT "q0" AS label, 1 AS is_released, 0 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_consistent_rows" UNION ALL SELECT CAST("l0" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 1 AS "at0", 0 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l1" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 1 AS "at1", 0 AS "at2" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l2" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 0 AS "at1", 1 AS "at2" FROM "kanon_run_0_lookup0") AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
@@ -2514,10 +2523,10 @@ DROP TABLE IF EXISTS "kanon_run_consistent_people";
 CREATE TEMPORARY TABLE "kanon_run_minimal0_people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
@@ -2567,10 +2576,10 @@ DROP TABLE IF EXISTS "kanon_run_minimal0_people";
 CREATE TEMPORARY TABLE "kanon_run_guessed0__people" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS "p0", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/people
 CREATE TEMPORARY TABLE "kanon_run_guessed0__each" AS SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people";
@@ -2747,7 +2756,7 @@ CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", "q1", CAST(row_count AS
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_known") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_known" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
@@ -2824,7 +2833,7 @@ INSERT INTO "kanon_run_widths_domain1" VALUES
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_widths_known") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_widths_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_widths_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_widths_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
@@ -2913,7 +2922,7 @@ DROP TABLE IF EXISTS "kanon_run_rows0";
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_rows0") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_rows0" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", labelled."l1" AS "l1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_rows0" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rows
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_rows0" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0";
@@ -3073,18 +3082,26 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 2»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
 -- «hierarchies/nesting 1»
-(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
+"kanon_run_with_labelled_of_4" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS distinct_values),
+
+-- «hierarchies/nesting 2»
+"kanon_run_with_numbers1_of_4" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_4" AS labelled GROUP BY "l1") AS different),
+
+-- «hierarchies/nesting 3»
+(SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_4" AS labelled JOIN "kanon_run_with_numbers1_of_4" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1")
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 3»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 10»
-"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 1»,
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 3»,
 
 -- «hierarchies/coverage 11»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
@@ -3094,6 +3111,8 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM (VALUES
@@ -3120,6 +3139,8 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 "kanon_run_beliefs0_domain1" AS (
@@ -3160,6 +3181,8 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
@@ -3187,25 +3210,27 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 "kanon_run_beliefs0_counted_table" AS «disclosure/beliefs/compared 3»,
 
 -- «disclosure/beliefs/compared 4»
-"kanon_run_with_cells_of_15" AS (SELECT behind."q0" AS "q0", behind."q1" AS "q1", behind."v0" AS "v0", behind."v1" AS "v1", joint.s AS s, joint.weight AS weight, joint.held AS held, CAST(0 AS BIGINT) AS released, 1 AS of_person FROM "kanon_run_beliefs0_joint" AS joint JOIN "kanon_run_beliefs0_behind" AS behind ON joint."q0" IS NOT DISTINCT FROM behind."v0" AND joint."q1" IS NOT DISTINCT FROM behind."v1" UNION ALL SELECT "q0", "q1", NULL, NULL, s, CAST(0 AS DOUBLE), CAST(0 AS BIGINT), CAST(row_count AS BIGINT), 0 FROM "kanon_run_beliefs0_counted_table"),
+"kanon_run_with_cells_of_17" AS (SELECT behind."q0" AS "q0", behind."q1" AS "q1", behind."v0" AS "v0", behind."v1" AS "v1", joint.s AS s, joint.weight AS weight, joint.held AS held, CAST(0 AS BIGINT) AS released, 1 AS of_person FROM "kanon_run_beliefs0_joint" AS joint JOIN "kanon_run_beliefs0_behind" AS behind ON joint."q0" IS NOT DISTINCT FROM behind."v0" AND joint."q1" IS NOT DISTINCT FROM behind."v1" UNION ALL SELECT "q0", "q1", NULL, NULL, s, CAST(0 AS DOUBLE), CAST(0 AS BIGINT), CAST(row_count AS BIGINT), 0 FROM "kanon_run_beliefs0_counted_table"),
 
 -- «disclosure/beliefs/compared 5»
-"kanon_run_with_cells_of_class_of_15" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_15" AS cells),
+"kanon_run_with_cells_of_class_of_17" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_17" AS cells),
 
 -- «disclosure/beliefs/compared 6»
-"kanon_run_with_likely_cells_of_15" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_15" AS cells_of_class),
+"kanon_run_with_likely_cells_of_17" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_17" AS cells_of_class),
 
 -- «disclosure/beliefs/compared 7»
-"kanon_run_with_cells_of_person_of_15" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_15" AS likely_cells),
+"kanon_run_with_cells_of_person_of_17" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_17" AS likely_cells),
 
 -- «disclosure/beliefs/compared 8»
-(SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_15" AS cells_of_person WHERE of_person = 0 OR people > 0)
+(SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_17" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
@@ -3233,16 +3258,18 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 "kanon_run_beliefs0_believed" AS «disclosure/beliefs/compared 8»,
 
 -- «disclosure/beliefs/summary 2»
-"kanon_run_with_persons_of_20" AS (SELECT "q0", "q1", of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(ABS(posterior - prior)) > 2.00000001000000011e-01 THEN 1 ELSE 0 END AS exposed FROM "kanon_run_beliefs0_believed" GROUP BY of_person, "q0", "q1", "v0", "v1"),
+"kanon_run_with_persons_of_22" AS (SELECT "q0", "q1", of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(ABS(posterior - prior)) > 2.00000001000000011e-01 THEN 1 ELSE 0 END AS exposed FROM "kanon_run_beliefs0_believed" GROUP BY of_person, "q0", "q1", "v0", "v1"),
 
 -- «disclosure/beliefs/summary 3»
-(SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_20" AS persons GROUP BY "q0", "q1")
+(SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_22" AS persons GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
@@ -3280,18 +3307,29 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 2»,
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 2»
-(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
+-- «hierarchies/nesting 5»
+(SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS distinct_values)
+
+-- «hierarchies/nesting 4»
+"kanon_run_with_labelled_of_3" AS «hierarchies/nesting 5»,
+
+-- «hierarchies/nesting 6»
+"kanon_run_with_numbers1_of_3" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_3" AS labelled GROUP BY "l1") AS different),
+
+-- «hierarchies/nesting 7»
+(SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_3" AS labelled JOIN "kanon_run_with_numbers1_of_3" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1")
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 7»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 12»
-"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 2»,
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 7»,
 
 -- «hierarchies/coverage 13»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
@@ -3300,6 +3338,8 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
 «hierarchies/coverage 12»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM (VALUES
@@ -3325,6 +3365,8 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
 «hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs1_domain1" AS (
@@ -3361,6 +3403,8 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
 «hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
@@ -3388,24 +3432,26 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT behind."q0" AS "q0", behind."q1" AS "q1", behind."v0" AS "v0", behind."v1" AS "v1", joint.s AS s, joint.weight AS weight, joint.held AS held, CAST(0 AS BIGINT) AS released, 1 AS of_person FROM "kanon_run_beliefs1_joint" AS joint JOIN "kanon_run_beliefs1_behind" AS behind ON joint."q0" IS NOT DISTINCT FROM behind."v0" AND joint."q1" IS NOT DISTINCT FROM behind."v1" UNION ALL SELECT "q0", "q1", NULL, NULL, s, CAST(0 AS DOUBLE), CAST(0 AS BIGINT), CAST(row_count AS BIGINT), 0 FROM "kanon_run_beliefs1_counted_table")
 
 -- «disclosure/beliefs/compared 11»
-"kanon_run_with_cells_of_14" AS «disclosure/beliefs/compared 12»,
+"kanon_run_with_cells_of_16" AS «disclosure/beliefs/compared 12»,
 
 -- «disclosure/beliefs/compared 13»
-"kanon_run_with_cells_of_class_of_14" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_14" AS cells),
+"kanon_run_with_cells_of_class_of_16" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_16" AS cells),
 
 -- «disclosure/beliefs/compared 14»
-"kanon_run_with_likely_cells_of_14" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_14" AS cells_of_class),
+"kanon_run_with_likely_cells_of_16" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_16" AS cells_of_class),
 
 -- «disclosure/beliefs/compared 15»
-"kanon_run_with_cells_of_person_of_14" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_14" AS likely_cells),
+"kanon_run_with_cells_of_person_of_16" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_16" AS likely_cells),
 
 -- «disclosure/beliefs/compared 16»
-(SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_14" AS cells_of_person WHERE of_person = 0 OR people > 0)
+(SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_16" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
 «hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
@@ -3436,6 +3482,8 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 5»
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 4»
+«hierarchies/nesting 6»
 «hierarchies/coverage 12»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
@@ -3457,8 +3505,8 @@ SELECT * FROM (VALUES
 «disclosure/beliefs/compared 14»
 «disclosure/beliefs/compared 15»
 "kanon_run_beliefs1_believed" AS «disclosure/beliefs/compared 16»,
-"kanon_run_with_persons_of_19" AS «disclosure/beliefs/summary 4»,
-"kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_19" AS persons GROUP BY "q0", "q1")
+"kanon_run_with_persons_of_21" AS «disclosure/beliefs/summary 4»,
+"kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_21" AS persons GROUP BY "q0", "q1")
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS unmatched, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs1_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
@@ -3466,6 +3514,8 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 3»
 «hierarchies/range 4»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
+«hierarchies/nesting 1»
+«hierarchies/nesting 2»
 «hierarchies/coverage 10»
 «frequency/population/ambiguous 1»
 «disclosure/beliefs/shared 1»
@@ -3492,7 +3542,9 @@ SELECT * FROM (VALUES
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 2»,
 «hierarchies/range 6»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 12»
+"kanon_run_with_labelled_of_27" AS «hierarchies/nesting 5»,
+"kanon_run_with_numbers1_of_27" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_27" AS labelled GROUP BY "l1") AS different),
+"kanon_run_beliefs1_lookup0" AS (SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_27" AS labelled JOIN "kanon_run_with_numbers1_of_27" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1"),
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 8»
 «disclosure/beliefs/shared 9»
@@ -3508,13 +3560,13 @@ SELECT * FROM (VALUES
 «disclosure/beliefs/shared 12»
 «disclosure/beliefs/compared 9»
 «disclosure/beliefs/compared 10»
-"kanon_run_with_cells_of_36" AS «disclosure/beliefs/compared 12»,
-"kanon_run_with_cells_of_class_of_36" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_36" AS cells),
-"kanon_run_with_likely_cells_of_36" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_36" AS cells_of_class),
-"kanon_run_with_cells_of_person_of_36" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_36" AS likely_cells),
-"kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_36" AS cells_of_person WHERE of_person = 0 OR people > 0),
-"kanon_run_with_persons_of_41" AS «disclosure/beliefs/summary 4»,
-"kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_41" AS persons GROUP BY "q0", "q1")
+"kanon_run_with_cells_of_40" AS «disclosure/beliefs/compared 12»,
+"kanon_run_with_cells_of_class_of_40" AS (SELECT cells.*, SUM(weight) OVER (PARTITION BY "q0", "q1", s) AS class_weight, SUM(released) OVER (PARTITION BY "q0", "q1", s) AS class_count FROM "kanon_run_with_cells_of_40" AS cells),
+"kanon_run_with_likely_cells_of_40" AS (SELECT cells_of_class.*, CASE WHEN class_weight > 0 THEN CAST(class_count AS DOUBLE) * weight / class_weight ELSE 0 END AS likelihood FROM "kanon_run_with_cells_of_class_of_40" AS cells_of_class),
+"kanon_run_with_cells_of_person_of_40" AS (SELECT likely_cells.*, SUM(held) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS people, SUM(weight) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS prior_total, SUM(likelihood) OVER (PARTITION BY of_person, "q0", "q1", "v0", "v1") AS posterior_total FROM "kanon_run_with_likely_cells_of_40" AS likely_cells),
+"kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN weight / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN likelihood / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_40" AS cells_of_person WHERE of_person = 0 OR people > 0),
+"kanon_run_with_persons_of_45" AS «disclosure/beliefs/summary 4»,
+"kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_45" AS persons GROUP BY "q0", "q1")
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT pooled."k0" AS "k0", pooled."k1" AS "k1", MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled."m0") AS "m0", MAX(pooled."m0_second") AS "m0_second", MAX(pooled."m1") AS "m1", MAX(pooled."m1_second") AS "m1_second" FROM (SELECT "k0", "k1", class_rows, NULL AS value_rows, class_size, NULL AS most_held, "m0", "m0_second", NULL AS "m1", NULL AS "m1_second" FROM (SELECT pooled."k0" AS "k0", pooled."k1" AS "k1", MAX(pooled.class_rows) AS class_rows, MAX(pooled.class_size) AS class_size, MAX(pooled."m0") AS "m0", MAX(pooled."m0_second") AS "m0_second" FROM (SELECT "k0", "k1", class_rows, NULL AS value_rows, class_size, NULL AS most_held, NULL AS "m0", NULL AS "m0_second" FROM «evaluate/achieved 15» AS base UNION ALL SELECT "k0", "k1", NULL, class_rows, NULL, most_held, "m0", "m0_second" FROM (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS judged) AS pooled GROUP BY pooled."k0", pooled."k1" HAVING COUNT(*) = 2) AS base UNION ALL SELECT "k0", "k1", NULL, class_rows, NULL, most_held, NULL, NULL, "m1", "m1_second" FROM (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS judged) AS pooled GROUP BY pooled."k0", pooled."k1" HAVING COUNT(*) = 2) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- «hierarchies/range 7»
@@ -3524,25 +3576,38 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 WITH "kanon_run_consistency_records" AS «hierarchies/range 7»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -100000000000000 AND CAST(value AS DOUBLE) < 100000000000000);
 
--- «hierarchies/nesting 3»
+-- «hierarchies/nesting 8»
 WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 
--- «hierarchies/nesting 4»
-(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q0") AS distinct_values) AS labelled)
+-- «hierarchies/nesting 10»
+(SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q0") AS distinct_values)
+
+-- «hierarchies/nesting 9»
+"kanon_run_with_labelled_of_1" AS «hierarchies/nesting 10»,
+
+-- «hierarchies/nesting 11»
+"kanon_run_with_numbers1_of_1" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_1" AS labelled GROUP BY "l1") AS different),
+
+-- «hierarchies/nesting 12»
+(SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_1" AS labelled JOIN "kanon_run_with_numbers1_of_1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1")
 
 -- hierarchies/nesting
-«hierarchies/nesting 3»
-"kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»
+«hierarchies/nesting 8»
+«hierarchies/nesting 9»
+«hierarchies/nesting 11»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 12»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 14»
-"kanon_run_consistency_lookup0" AS «hierarchies/nesting 4»,
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 12»,
 
 -- «hierarchies/coverage 15»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "binary" = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
+«hierarchies/nesting 9»
+«hierarchies/nesting 11»
 «hierarchies/coverage 14»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
@@ -3565,7 +3630,9 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "binary" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "binary" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "binary" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
+«hierarchies/nesting 9»
+«hierarchies/nesting 11»
 «hierarchies/coverage 14»
 «frequency/population/ambiguous 7»
 "kanon_run_consistency_domain1" AS (
@@ -3584,7 +3651,9 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS TEXT) COLLATE "binary")
 
 -- frequency/all_found
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
+«hierarchies/nesting 9»
+«hierarchies/nesting 11»
 «hierarchies/coverage 14»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
@@ -3606,7 +3675,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."visits" AS whole) AS "there0"
 (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes."l0" AS "l0", classes."l1" AS "l1", CASE WHEN classes.is_top = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY classes."l0" ASC, classes."l1" ASC) AS BIGINT) END AS place, counted.row_count AS row_count FROM "kanon_run_consistency_classes" AS classes JOIN "kanon_run_consistency_rows" AS counted ON classes."q0" IS NOT DISTINCT FROM counted."q0" AND classes."q1" IS NOT DISTINCT FROM counted."q1")
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -3617,36 +3686,47 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»,
 
 -- «evaluate/consistency/summary 2»
-"kanon_run_consistency_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
+"kanon_run_with_labelled_of_5" AS «hierarchies/nesting 10»,
 
 -- «evaluate/consistency/summary 3»
-"kanon_run_consistency_labelled0" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."q1" AS "q1", meaning.label AS "l0" FROM "kanon_run_consistency_numbered" AS vectors JOIN "kanon_run_consistency_meaning0" AS meaning ON vectors."q0" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON meaning.label IS NOT DISTINCT FROM released."l0"),
+"kanon_run_with_numbers1_of_5" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_5" AS labelled GROUP BY "l1") AS different),
 
 -- «evaluate/consistency/summary 4»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 9»,
+"kanon_run_consistency_lookup0" AS (SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_5" AS labelled JOIN "kanon_run_with_numbers1_of_5" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1"),
 
 -- «evaluate/consistency/summary 5»
-"kanon_run_consistency_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
+"kanon_run_consistency_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
 
 -- «evaluate/consistency/summary 6»
-"kanon_run_consistency_labelled1" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."l0" AS "l0", meaning.label AS "l1" FROM "kanon_run_consistency_labelled0" AS vectors JOIN "kanon_run_consistency_meaning1" AS meaning ON vectors."q1" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0", "l1" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND meaning.label IS NOT DISTINCT FROM released."l1"),
-
--- «evaluate/consistency/summary 8»
-(SELECT vectors.vector AS vector, vectors.row_count AS records, released.place AS place, released.row_count AS released FROM "kanon_run_consistency_labelled1" AS vectors JOIN (SELECT "l0", "l1", place, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place > 0 GROUP BY "l0", "l1", place) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND vectors."l1" IS NOT DISTINCT FROM released."l1" UNION ALL SELECT person_vectors.vector AS vector, person_vectors.row_count AS records, tops.place AS place, tops.row_count AS released FROM "kanon_run_consistency_numbered" AS person_vectors CROSS JOIN (SELECT place, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place = 0 GROUP BY place) AS tops)
+"kanon_run_consistency_labelled0" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."q1" AS "q1", meaning.label AS "l0" FROM "kanon_run_consistency_numbered" AS vectors JOIN "kanon_run_consistency_meaning0" AS meaning ON vectors."q0" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON meaning.label IS NOT DISTINCT FROM released."l0"),
 
 -- «evaluate/consistency/summary 7»
-"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 9»,
+
+-- «evaluate/consistency/summary 8»
+"kanon_run_consistency_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
+
+-- «evaluate/consistency/summary 9»
+"kanon_run_consistency_labelled1" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."l0" AS "l0", meaning.label AS "l1" FROM "kanon_run_consistency_labelled0" AS vectors JOIN "kanon_run_consistency_meaning1" AS meaning ON vectors."q1" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0", "l1" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND meaning.label IS NOT DISTINCT FROM released."l1"),
+
+-- «evaluate/consistency/summary 11»
+(SELECT vectors.vector AS vector, vectors.row_count AS records, released.place AS place, released.row_count AS released FROM "kanon_run_consistency_labelled1" AS vectors JOIN (SELECT "l0", "l1", place, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place > 0 GROUP BY "l0", "l1", place) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND vectors."l1" IS NOT DISTINCT FROM released."l1" UNION ALL SELECT person_vectors.vector AS vector, person_vectors.row_count AS records, tops.place AS place, tops.row_count AS released FROM "kanon_run_consistency_numbered" AS person_vectors CROSS JOIN (SELECT place, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place = 0 GROUP BY place) AS tops)
+
+-- «evaluate/consistency/summary 10»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 11»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 14»
-«frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
+«evaluate/consistency/summary 4»
+«frequency/population/ambiguous 7»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
@@ -3654,22 +3734,24 @@ SELECT * FROM (VALUES
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
 «frequency/population/ambiguous 8»
-«evaluate/consistency/summary 4»
-«evaluate/consistency/summary 5»
-«evaluate/consistency/summary 6»
 «evaluate/consistency/summary 7»
+«evaluate/consistency/summary 8»
+«evaluate/consistency/summary 9»
+«evaluate/consistency/summary 10»
 SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered" AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY place ASC) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY vector ASC) AS row_edge FROM "kanon_run_consistency_edges" AS edges) AS shown_rows;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 3»
+«hierarchies/nesting 8»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 14»
+"kanon_run_with_labelled_of_2" AS «hierarchies/nesting 10»,
+"kanon_run_with_numbers1_of_2" AS (SELECT "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_2" AS labelled GROUP BY "l1") AS different),
+"kanon_run_consistency_lookup0" AS (SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled_of_2" AS labelled JOIN "kanon_run_with_numbers1_of_2" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1"),
 «frequency/population/ambiguous 7»
 «evaluate/consistency/sizes 1»
-«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 5»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«evaluate/consistency/summary 3»
+«evaluate/consistency/summary 6»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
@@ -3677,10 +3759,10 @@ SELECT * FROM (VALUES
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
 «frequency/population/ambiguous 8»
-«evaluate/consistency/summary 4»
-«evaluate/consistency/summary 5»
-«evaluate/consistency/summary 6»
 «evaluate/consistency/summary 7»
+«evaluate/consistency/summary 8»
+«evaluate/consistency/summary 9»
+«evaluate/consistency/summary 10»
 SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS edges_known GROUP BY own, low, high, place LIMIT 50001;
 
 -- evaluate/achieved
@@ -3689,10 +3771,12 @@ WITH "kanon_run_consistency_classes" AS «disclosure/beliefs/shared 2»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" ASC, "q1" ASC) AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 14»
-«frequency/population/ambiguous 7»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
+«evaluate/consistency/summary 4»
+«frequency/population/ambiguous 7»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM (VALUES
   ('M', 'x', '*'),
@@ -3700,10 +3784,10 @@ SELECT * FROM (VALUES
   ('F\', 'y', '*')
 ) AS given ("l0", "l1", "l2")),
 «frequency/population/ambiguous 8»
-«evaluate/consistency/summary 4»
-«evaluate/consistency/summary 5»
-«evaluate/consistency/summary 6»
-"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»,
+«evaluate/consistency/summary 7»
+«evaluate/consistency/summary 8»
+«evaluate/consistency/summary 9»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 11»,
 "kanon_run_consistency_counted" AS (SELECT place, CAST(SUM(records) AS BIGINT) AS records, CAST(MIN(seen) AS BIGINT) AS fewest_rows FROM (SELECT place, records, SUM(released) OVER (PARTITION BY vector) AS seen FROM "kanon_run_consistency_edges" AS edges) AS shown_rows GROUP BY place),
 "kanon_run_consistency_matches" AS (
 SELECT * FROM (VALUES
@@ -3749,32 +3833,53 @@ SELECT * FROM (VALUES
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
 
--- «hierarchies/nesting 6»
-(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS distinct_values) AS labelled)
+-- «hierarchies/nesting 13»
+"kanon_run_with_labelled_of_1" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT), 1, 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l2" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS distinct_values),
 
--- «hierarchies/nesting 5»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»
+-- «hierarchies/nesting 14»
+"kanon_run_with_numbers1_of_1" AS (SELECT "l1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" ASC) - 1 AS BIGINT) AS "d1", CAST(SUM(label_values) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM (SELECT "l1", "l2", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_1" AS labelled GROUP BY "l1", "l2") AS different),
+
+-- «hierarchies/nesting 15»
+"kanon_run_with_numbers2_of_1" AS (SELECT "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" ASC) AS BIGINT) AS "c2", CAST(SUM(label_values) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM (SELECT "l2", COUNT(*) AS label_values FROM "kanon_run_with_labelled_of_1" AS labelled GROUP BY "l2") AS different),
+
+-- «hierarchies/nesting 17»
+(SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "d1", "s1", labelled."l2" AS "l2", "c2", "s2", '*' AS "l3" FROM "kanon_run_with_labelled_of_1" AS labelled JOIN "kanon_run_with_numbers1_of_1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1" AND labelled."l2" IS NOT DISTINCT FROM "numbers1"."l2" JOIN "kanon_run_with_numbers2_of_1" AS "numbers2" ON labelled."l2" IS NOT DISTINCT FROM "numbers2"."l2")
+
+-- «hierarchies/nesting 16»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 17»
 
 -- hierarchies/nesting
 «hierarchies/coverage 16»
-«hierarchies/nesting 5»
+«hierarchies/nesting 13»
+«hierarchies/nesting 14»
+«hierarchies/nesting 15»
+«hierarchies/nesting 16»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
 «hierarchies/coverage 16»
-«hierarchies/nesting 5»
+«hierarchies/nesting 13»
+«hierarchies/nesting 14»
+«hierarchies/nesting 15»
+«hierarchies/nesting 16»
 «hierarchies/coverage 18»;
 
 -- hierarchies/label_counts
 «hierarchies/coverage 16»
-«hierarchies/nesting 5»
+«hierarchies/nesting 13»
+«hierarchies/nesting 14»
+«hierarchies/nesting 15»
+«hierarchies/nesting 16»
 SELECT COUNT(DISTINCT "l1") AS "different_labels1", COUNT(DISTINCT "l2") AS "different_labels2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
 «hierarchies/coverage 16»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 6»,
+«hierarchies/nesting 13»
+«hierarchies/nesting 14»
+«hierarchies/nesting 15»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 17»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
 
@@ -3791,10 +3896,10 @@ CREATE TEMPORARY TABLE "kanon_run_downcoded0_people" AS SELECT CAST("kanon_sourc
 CREATE TEMPORARY TABLE "kanon_run_downcoded0_classes" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
 SELECT SUM(CASE WHEN "known0" = 0 AND "known0" + "known1" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "known1" = 0 AND "known0" + "known1" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT label, MAX(is_released) AS is_released, MAX("at0") AS "known0", MAX("at1") AS "known1" FROM (SELECT "q0" AS label, 1 AS is_released, 0 AS "at0", 0 AS "at1" FROM "kanon_run_downcoded0_classes" UNION ALL SELECT CAST("l0" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 1 AS "at0", 0 AS "at1" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l1" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 1 AS "at1" FROM "kanon_run_0_lookup0") AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
@@ -3887,10 +3992,10 @@ CREATE TEMPORARY TABLE "kanon_run_downcoded1_people" AS SELECT CAST("kanon_sourc
 CREATE TEMPORARY TABLE "kanon_run_downcoded1_classes" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/level_misses
 SELECT SUM(CASE WHEN "known0" = 0 AND "known0" + "known1" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "known1" = 0 AND "known0" + "known1" > 0 AND (label IS NULL OR NOT label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT label, MAX(is_released) AS is_released, MAX("at0") AS "known0", MAX("at1") AS "known1" FROM (SELECT "q0" AS label, 1 AS is_released, 0 AS "at0", 0 AS "at1" FROM "kanon_run_downcoded1_classes" UNION ALL SELECT CAST("l0" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 1 AS "at0", 0 AS "at1" FROM "kanon_run_0_lookup0" UNION ALL SELECT CAST("l1" AS TEXT) COLLATE "binary" AS label, 0 AS is_released, 0 AS "at0", 1 AS "at1" FROM "kanon_run_0_lookup0") AS labels_of_both GROUP BY label) AS found WHERE is_released = 1;
@@ -3989,10 +4094,10 @@ CREATE TEMPORARY TABLE "kanon_run_refined_people" AS SELECT CAST("kanon_source".
 CREATE TEMPORARY TABLE "kanon_run_refined_labels" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", «frequency/raw 2» COLLATE "binary" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", «frequency/raw 2» COLLATE "binary";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" ASC) AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q0") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup0" AS WITH "kanon_run_with_labelled" AS (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "binary" AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q0") AS distinct_values), "kanon_run_with_numbers1" AS «hierarchies/lookup_rules 4» SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY labelled."l1" ORDER BY labelled."l0" ASC) - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", labelled."l1" AS "l1", "c1", "s1", '*' AS "l2" FROM "kanon_run_with_labelled" AS labelled JOIN "kanon_run_with_numbers1" AS "numbers1" ON labelled."l1" IS NOT DISTINCT FROM "numbers1"."l1";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q1") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_0_lookup1" AS SELECT labelled.value AS value, labelled.value_rows AS value_rows, labelled."l0" AS "l0", CAST(DENSE_RANK() OVER (ORDER BY labelled."l0" ASC) AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY labelled."l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "binary" AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS BIGINT) AS value_rows FROM "kanon_run_refined_people" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- disclosure/attacks/label_levels
 CREATE TEMPORARY TABLE "kanon_run_refined0_levels" AS SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST("lookup"."l0" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, COALESCE(lookup."c1", 0) AS label_number, CAST("lookup"."l1" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 2 AS label_level, 0 AS label_number, CAST("lookup"."l2" AS TEXT) COLLATE "binary" AS label FROM "kanon_run_0_lookup0" AS lookup JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_refined_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value;
@@ -4250,7 +4355,7 @@ CREATE TABLE "clinic"."kanon_run_release" AS SELECT CASE WHEN loaded."l0" = '1' 
 SELECT written."sex", written."sex_level", written."age", written."value", written."suppressed" FROM "clinic"."kanon_run_release" AS written;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": 2, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "collapsing"}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": 2, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "389a8f6cb7931cf9e00183ecd43eb5bf53db4f518076c72ee4caf03e0dc28816", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "collapsing", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_protected";
@@ -4271,7 +4376,7 @@ SELECT COUNT(*) AS cell_count FROM "kanon_run_cells" WHERE branch = 0 OR branch 
 SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "c38020519e1b73fae77d0028efe92bea410b6c9c909ccb1886a61d92ab1ac3a0", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
@@ -4286,13 +4391,13 @@ CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT CAST(lookup0.l0 AS TEXT) COL
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "18a933edc72d18bb218bcb32c82d493f2eb06e164fc7f1845a186eead51723cf", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "persons", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- tables/cells
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS BIGINT) AS cell_value, CAST(contributors AS BIGINT) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": null, "percent_of": null, "protection": {"method": "suppression", "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "estimate": null, "margin_difference": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "9599e6cf007a37e216cc6422474f512d5fbfc5847557a665a923072904d50ff2", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "rows", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, 0 AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", "kanon_source"."person";
@@ -4319,7 +4424,7 @@ CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0"
 SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, alone AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": null, "version": 1, "weight": null}, "spec_hash": "61bae9208862a50ec232342f2a4bb02a38f8bc04a42a694053f4e74ce51d268f", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "binary" AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary" AS unit, CAST(SUM("kanon_source"."person") AS BIGINT) AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, 0 AS unfit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "binary", "kanon_source"."age", CAST("kanon_source"."dx" AS TEXT) COLLATE "binary";
@@ -4337,7 +4442,7 @@ CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0"
 SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "1534e2067dc4270cac02f3be2b20724bceeb012a03d0c86f2d8fa5ab56da50d6", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- tables/raw
 «frequency/raw 4»;
@@ -4469,7 +4574,7 @@ CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0"
 SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, 0 AS cell_count, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_holding ASC, first_unit ASC) ELSE 0 END AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells" WHERE branch = 0 OR branch = 1 OR branch = 2;
 
 -- release/manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"by": "weight", "k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": {"by": "weight", "p": 10}, "pq": null, "threshold": null}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "decimals": 0, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "kind": "table", "ledger": null, "mean": false, "measure": "person", "percent_of": null, "protection": {"method": "suppression", "percent": 20}, "release": "clinic.visits_release", "rules": {"dominance": {"by": "weight", "k": 75, "n": 2}, "estimate": null, "margin_difference": null, "p_percent": {"by": "weight", "p": 10}, "pq": null, "threshold": null}, "source": "clinic.visits", "steps": null, "tables": null, "total_label": "*", "unit": "dx", "version": 1, "weight": null}, "spec_hash": "25f8b5520f58bbb787db30d048ff1e2bfb7a23debcec7139d94923967c4bfa23", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "further": [], "levels": [[0, 1], [0]], "measured": "person", "method": "suppression", "warnings": []}, "versions": {"engine": "duckdb ", "python": "3.11.2", "sqlglot": "30.30.0"}}');
 
 -- «tables/raw 1»
 (FLOOR(FLOOR(CAST("kanon_source"."weight" AS DOUBLE) * 100 + 5.00000000000000000e-01) - CASE WHEN FLOOR(CAST("kanon_source"."weight" AS DOUBLE) * 100 + 5.00000000000000000e-01) / 100 > CAST("kanon_source"."weight" AS DOUBLE) THEN 1 ELSE 0 END) AS BIGINT)
