@@ -154,7 +154,7 @@ def agreement_of(
     labels: Sequence[str] = (),
     least: int = 2,
 ) -> tuple[Mapping[Pair, Agreement], Mapping[str, GroupsOf]]:
-    """Pairs of columns, and columns by themselves: one statement, several where there are many.
+    """Pairs of columns, and columns by themselves: a table and one statement over it, several where there are many.
 
     Args:
         workspace: where the records are.
@@ -182,25 +182,35 @@ def agreement_of(
     found = {pair: Agreement(0, 0, 0, 0, 0, 0) for pair in pairs}  # of no records at all
     groups: dict[str, GroupsOf] = {}
     size = workspace.capabilities.nodes_per_statement
+    vectors = workspace.table("different_records")
+    workspace.execute(
+        "disclosure/risk/vectors",
+        target=vectors,
+        table=records.table,
+        keys=expressions,
+        unit=records.unit,
+        weighted=records.is_weighted,
+        row_persons=records.count,
+        suppressed=records.suppressed,
+        class_keys=records.class_keys,
+    )
     for start in range(0, max(1, len(pairs)), size):
         chunk = pairs[start : start + size]
+        chances = [(pair.labels, pair.value) if records.unit is None else pair for pair in chunk]
         answer = workspace.fetch(
             "disclosure/risk/agreement",
             len(chunk) + len(alone),  # these with the first pairs alone
-            table=records.table,
-            keys=expressions,
+            vectors=vectors,
             unit=records.unit,
             weighted=records.is_weighted,
-            row_persons=records.count,
-            suppressed=records.suppressed,
-            class_keys=records.class_keys,
             pairs=[
                 {
                     "kept": shown(pair.kept),
                     "labels": shown(*pair.labels),
                     "value": places[pair.value][0],
+                    "chances": chances.index(own),
                 }
-                for pair in chunk
+                for pair, own in zip(chunk, chances, strict=True)
             ],
             most_labels=max((len(shown(*pair.labels)) for pair in chunk), default=0),
             alone=[] if start else [shown(name) for name in alone],
@@ -216,6 +226,7 @@ def agreement_of(
             else:
                 counts = [int(figure or 0) for figure in (figures[0], *figures[2:])]
                 groups[alone[int(number) - len(chunk)]] = GroupsOf(*counts)
+    workspace.drop(vectors)
     return found, groups
 
 
