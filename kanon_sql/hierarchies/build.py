@@ -212,6 +212,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence
         height=len(labels),
         top=TOP,
         numbered=numbered,
+        apart=workspace.dialect.keeps_queries,
     )
     return BuiltTable(
         index=site.index,

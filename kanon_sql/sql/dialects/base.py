@@ -79,7 +79,8 @@ class Dialect(ABC):
         narrow_sums: sums of integers of 32 bits are cheaper than of 64, and cannot overflow.
         orders_sets: frequency sets are stored in the order of their codes: grouping them takes longer in the order that
             GROUP BY, or the source's values, gave them.
-        numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
+        keeps_queries: a WITH clause that is read twice is computed once.
+        numbers_classes: such a clause is, and numbering the classes of a table pays.
         reads_columns: who groups a WITH clause by one of its columns reads that column of the table alone.
         reads_rows: who looks at one column of a table reads all of it, so that looking at each by itself takes as many
             passes.
@@ -128,6 +129,7 @@ class Dialect(ABC):
     few_groups: ClassVar[str] = ""
     narrow_sums: ClassVar[bool] = False
     orders_sets: ClassVar[bool] = False
+    keeps_queries: ClassVar[bool] = False
     numbers_classes: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
     reads_rows: ClassVar[bool] = False

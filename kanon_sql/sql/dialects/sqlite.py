@@ -33,6 +33,7 @@ class SQLite(Dialect):
     of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "sqlite"
     typed = False
+    keeps_queries = True
     reads_rows = True
     orders_sets = True  # it groups by sorting, which takes two thirds of the time where codes are nearly in order
     stores_types = False  # only what is selected from the column itself has its declared type
