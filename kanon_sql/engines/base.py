@@ -74,6 +74,7 @@ class Column:
         labels: what an enumeration lists, in the order of its type; empty where only a query orders its values by
             that; None for every other type.
         spelled: what a reader sees of equal numbers, where that does not follow from the kind.
+        longest: no text in it has more characters; None where the engine does not say so, or does not see to it.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Column:
     texts: Texts | None = None
     labels: tuple[str, ...] | None = None
     spelled: Spelled | None = None
+    longest: int | None = None
 
     @property
     def varies(self) -> Spelled | None:

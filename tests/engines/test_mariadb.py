@@ -144,6 +144,37 @@ def test_long_texts_that_differ_at_their_end(mariadb: Any) -> None:
     mariadb.drop("long")
 
 
+@pytest.mark.parametrize(
+    ("column", "longest"),
+    [
+        ("VARCHAR(7) CHARACTER SET utf8mb4", 7),
+        ("VARCHAR(7) CHARACTER SET latin1 COLLATE latin1_german2_ci", 7),
+        ("CHAR(7) CHARACTER SET utf8mb3", 7),
+        ("TEXT CHARACTER SET utf8mb4", None),
+    ],
+)
+def test_masked_texts_keep_a_stated_length(mariadb: Any, column: str, longest: int | None) -> None:
+    """And have a star for each character that is masked, however long the text is."""
+    texts = ["abcdefg", "abö", "ab", "äb", "äbcdefg", "abcd", ""]
+    mariadb.drop("masked")
+    mariadb.execute("SET NAMES utf8mb4")
+    mariadb.execute(f"CREATE TABLE masked (q {column}, s INT)")
+    rows = ", ".join(f"({mariadb.value(text, 'text')}, 1)" for text in texts)
+    mariadb.execute(f"INSERT INTO masked VALUES {rows}")
+    with mariadb.connect() as engine:
+        (q, _) = engine.columns("masked")
+        assert q.longest == longest
+        levels = {"q": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1}}
+        assert kanon_sql.anonymize(
+            engine, spec(source="masked", quasi_identifiers=levels, privacy=[{"k_anonymity": 1}])
+        ).passed
+    shown = Counter(row[0] for row in mariadb.fetch("SELECT q FROM released"))
+    assert shown == Counter(text[:2] + "*" * (len(text) - 2) for text in texts)
+    ((_, made),) = mariadb.fetch("SHOW CREATE TABLE released")
+    assert ("`q` varchar(" if longest else "`q` longtext") in made
+    mariadb.drop("masked")
+
+
 @pytest.mark.parametrize("mode", ["temp", "inline"])
 def test_a_text_that_sorting_would_not_see_whole_is_refused(mariadb: Any, mode: str) -> None:
     mariadb.table("long", {"q": "text", "s": "text"}, [("x" * 16_383 + end, "x") for end in "abc"])

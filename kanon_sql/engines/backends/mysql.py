@@ -51,11 +51,17 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 _ONE_TEXT = (11, 16)
 """Times and bits. Of other types of no kind of their own, such as geometries, too little is known."""
 
+_SIZED = (253, 254)
+"""Texts that are declared with a length."""
+
+_WIDEST = 4
+"""Bytes of a character in the session's results, by which the protocol counts."""
+
 _BLOBS, _BINARY, _ENUM, _SET, _LONGEST, _BYTES = (249, 250, 251, 252), 128, 256, 2048, 2**32 - 1, 63
 """Types of long texts; flags of a column; and what the longest text may have in bytes; the charset of bytes."""
 
 
-def _column(described: Sequence[Any], flags: int | None) -> Column:
+def _column(described: Sequence[Any], flags: int | None, longest: int | None) -> Column:
     """A column, as a driver describes it; a decimal with its digits, where the driver says them.
 
     MariaDB's JSON is a LONGTEXT with a collation that ends with ``_bin``, and that is all that the protocol says. Of an
@@ -65,6 +71,7 @@ def _column(described: Sequence[Any], flags: int | None) -> Column:
     Args:
         described: an item of the driver's description: the name, the type's code, sizes and digits.
         flags: those that the protocol has of the column; None where the driver does not hand them out.
+        longest: the most characters of a text, by the column's type; None where that is not known.
     """
     number, size, digits = described[1], described[3], described[4:6]
     name, kind = _TYPES.get(number, ("OTHER", "ambiguous"))
@@ -77,13 +84,26 @@ def _column(described: Sequence[Any], flags: int | None) -> Column:
         return Column(str(described[0]), "ENUM", kind, labels=())
     if kind == "decimal" and all(isinstance(digit, int) for digit in digits):
         name = f"{name}({digits[0]}, {digits[1]})"
-    return Column(str(described[0]), name, kind, texts="one" if number in _ONE_TEXT else None)
+    return Column(str(described[0]), name, kind, texts="one" if number in _ONE_TEXT else None, longest=longest)
+
+
+def _fields(cursor: Any) -> Sequence[Any]:
+    """What PyMySQL keeps of each column that the protocol describes; nothing of other drivers."""
+    fields = getattr(getattr(cursor, "_result", None), "fields", None) or ()
+    return fields if all(hasattr(field, "flags") for field in fields) else ()
+
+
+def _longest(cursor: Any) -> Sequence[int | None]:
+    """The most characters of each column's texts, where a driver hands out what the protocol says."""
+    return [
+        int(field.length) // _WIDEST if field.type_code in _SIZED and field.charsetnr != _BYTES else None
+        for field in _fields(cursor)
+    ] or [None] * len(cursor.description)
 
 
 def _flags(cursor: Any) -> Sequence[int | None]:
     """Each column's flags, where PyMySQL, mysqlclient or MySQL's own driver has them."""
-    fields = getattr(getattr(cursor, "_result", None), "fields", None)
-    if fields is not None and all(hasattr(field, "flags") for field in fields):
+    if fields := _fields(cursor):
         return [int(field.flags) & ~(_BINARY if field.charsetnr == _BYTES else 0) for field in fields]
     flags = getattr(cursor, "description_flags", None)
     if flags is not None:
@@ -316,7 +336,9 @@ class MariaDBBackend(Backend):
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""
         query = f"SELECT * FROM {relation} AS kanon_relation LIMIT 0"
-        found = engine.described_by(query, lambda cursor: list(zip(cursor.description, _flags(cursor), strict=True)))
+        found = engine.described_by(
+            query, lambda cursor: list(zip(cursor.description, _flags(cursor), _longest(cursor), strict=True))
+        )
         return [_column(*item) for item in found]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:

@@ -19,6 +19,9 @@ __all__ = ["Prefix", "PrefixHierarchy"]
 MOST_DIGITS = 15
 """The widest number that every engine holds exactly, whatever it computes with."""
 
+MOST_STARS = 1_000
+"""As many are written into a query at most, where the column is declared to have no longer texts."""
+
 PUNCTUATION = " .,:;-_/+*!#"
 """What codes are written with and without: E11.9 and E119; ICD-10-GM marks some codes with +, * and !."""
 
@@ -110,7 +113,9 @@ class PrefixHierarchy(Kind):
             text = render("hierarchies/levels/code", text=text, zeros="0" * digits, length=digits)
         if self.prefix.mask == "none":
             text = render("hierarchies/levels/unpunctuated", text=text, signs=PUNCTUATION)
-        given = {"text": text, "masked": self.prefix.mask == "stars"}
+        longest = column.longest
+        stars = "*" * longest if longest is not None and longest <= MOST_STARS else None
+        given = {"text": text, "masked": self.prefix.mask == "stars", "stars": stars}
         return [render("hierarchies/levels/prefix", keep=keep, **given) for keep in self.prefix.lengths]
 
     def refuse_values(self, workspace: Workspace, where: str, column: Column, raw: Relation, raw_column: str) -> None:
