@@ -12,6 +12,11 @@ bottom-up generalization (Wang, Yu, Chakraborty 2004) replaces the labels below 
 The information that a step tells does not depend on other columns, so it is counted once. Upwards every label has one
 parent; bottom-up ends as soon as all classes satisfy, and what can be specialized again then is.
 
+There are hundreds of steps upwards, and each changes few classes. What a step upwards is worth follows from how many
+rows are in classes of each size, so a round judges the classes of the rows under the step alone, as they were and as
+they are, and adds the difference to these tallies. No vector is written meanwhile: its labels follow from the numbers
+of the steps taken.
+
 A column that is released as ranges begins with one interval of all its values. Its steps are splits of an interval in
 two, which are found again in each round (continuous attributes of Fung, Wang, Yu 2005, section 4): the best place of
 each part of the interval's rows is offered.
@@ -19,8 +24,9 @@ each part of the interval's rows is offered.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
@@ -119,6 +125,25 @@ def recoded_by_subtrees(
     violating = state.violating_rows + state.kept_rows - made.rows
     found = SubtreeResult(spec, given, made, state.judge, state.rounds, violating, stopped, start, 0)
     return replace(found, tried={start: Tried(found.mean_loss, found.rounds, 0)})
+
+
+class _Upwards(NamedTuple):
+    """A step up.
+
+    Attributes:
+        number: its number.
+        complete: that of the step above it, if all labels below that one are released then; 0 if not.
+    """
+
+    number: int
+    complete: int
+
+
+class _Tallied(NamedTuple):
+    """How many rows are in classes of each size, per step up, before a step."""
+
+    tallies: Relation
+    step: _Upwards
 
 
 @dataclass
@@ -235,12 +260,12 @@ class _Cut:
 
     def _specialize(self) -> bool:
         """Take the best step down; where no interval can be split at the places offered, offer more of them."""
-        if self._step(down=True):
+        if self._step():
             return True
         if self.spans is None or self.offers == MOST_OFFERS:
             return False
         self.offers = MOST_OFFERS
-        return self._step(down=True)
+        return self._step()
 
     def _generalize(self) -> None:
         """Begin with the lowest labels, and generalize until all classes satisfy.
@@ -256,9 +281,20 @@ class _Cut:
             attributes=tuple(replace(path, raised=path.index in self.unclear) for path in self.climbed),
             words=state.codes, masks=self._masks(cuttable=False), by_person=state.judge.by_person,
         )  # fmt: skip
-        while self._step(down=False):
+        tallies = self._tallied(state.open, None)
+        taken: list[int] = []
+        while (step := self._cheapest(tallies)) is not None:
+            taken.append(step.number)
+            state.rounds += 1
+            changed = self._raised(f"changed{state.rounds}", taken, step)
+            before, tallies = tallies, self._tallied(changed, _Tallied(tallies, step))
+            for used in (changed, before):
+                state.workspace.drop(used)
             state.workspace.report(f"generalizing labels: round {state.rounds}", None)
-        if self._violating("generalized"):
+        state.workspace.drop(tallies)
+        bottom, state.open = state.open, self._raised("generalized", taken, None)
+        state.workspace.drop(bottom)
+        if self._violating("judged_generalized"):
             raise VerificationError(
                 "no label is left to generalize, and the classes do not satisfy; please report this with the engine's "
                 "version"
@@ -271,37 +307,83 @@ class _Cut:
         self.state.workspace.drop(judged)
         return violating
 
-    def _step(self, *, down: bool) -> bool:
-        """Take the best step; False if there is none, or, upwards, if every class satisfies."""
-        state, number = self.state, f"{self.state.rounds}_of_{self.offers}"
-        shape: dict[str, Hashable] = {
-            "attributes": self.climbed, "words": state.codes, "by_person": state.judge.by_person, "down": down,
-            "ranged": self.ranged,
+    def _cheapest(self, tallies: Relation) -> _Upwards | None:
+        """The best step up; None if there is none, or if every class satisfies."""
+        workspace = self.state.workspace
+        quoted = {
+            "tallies": workspace.quoted(tallies), "steps": workspace.quoted(self.steps),
+            "rungs": workspace.quoted(self.rungs), "factor": self._factor,
         }  # fmt: skip
+        statement = workspace.compiler.filled("recode/subtree/generalized", quoted, worth=self._worth("detail"))
+        found = workspace.query(statement, 1)
+        return _Upwards(int(found[0][0]), int(found[0][1])) if found else None
+
+    def _raised(self, what: str, taken: Sequence[int], step: _Upwards | None) -> Relation:
+        """The vectors after some steps up; of one step, those alone that it changes, before and after it."""
+        state = self.state
+        fills = {"taken": ", ".join(map(str, taken or [0]))}
+        if step is not None:
+            fills |= {"number": str(step.number), "reached": str(step.complete or step.number)}
+        return state.make(
+            "subtree/raised", what, {"open": state.open, "steps": self.steps, "rungs": self.rungs}, fills,
+            attributes=self.climbed, words=state.codes, masks=self._masks(cuttable=False),
+            by_person=state.judge.by_person, signed=step is not None,
+        )  # fmt: skip
+
+    def _tallied(self, changed: Relation, before: _Tallied | None) -> Relation:
+        """How many rows are in classes of each size, per step up.
+
+        Args:
+            changed: the vectors whose classes a step changes, before and after it; or all vectors.
+            before: the tallies until then, and the step; None where all vectors are counted.
+        """
+        state, signed = self.state, before is not None
+        cuts = ("sign", *self._cuts) if signed else self._cuts
+        what = f"{state.rounds}_up"
+        judged = state.judge.judged(f"judged{what}", slot("grouped"), cuts, {"grouped": changed})
+        cells = self._cells(what, {"open": changed, "judged": judged, "steps": self.steps}, cuts, down=False)
+        after = self._after(f"judged_after{what}", cells, cuts)
+        tables = {"cells": cells, "judged_after": after}
+        tables |= {} if before is None else {"tallies": before.tallies}
+        fills = {} if before is None else {"complete": str(before.step.complete)}
+        tallies = state.make("subtree/tallies", f"tallies{state.rounds}", tables, fills, signed=signed)
+        for used in (after, cells, judged):
+            state.workspace.drop(used)
+        return tallies
+
+    def _step(self) -> bool:
+        """Take the best step down; False if there is none."""
+        state, number = self.state, f"{self.state.rounds}_of_{self.offers}"
         judged = self._judged(f"judged{number}")
-        made = [judged]
-        found = splits = 0
-        if down or state.row("verdict", {"judged": judged})[1]:
-            offered = {"splits": self._splits(number)} if self.spans is not None else {}
-            tables = {"open": state.open, "judged": judged, "steps": self.steps, **offered}
-            tables |= {"labels": state.labels} if down else {}
-            tables |= {"spans": self.spans} if self.spans is not None else {}
-            by_vector = bool(state.judge.members) or state.judge.persons is not None
-            cells = state.make(
-                "subtree/cells", f"cells{number}", tables, cuts=self._cuts, by_vector=by_vector, **shape
-            )  # fmt: skip
-            made += [*offered.values(), cells]
-            made.append(self._after(f"judged_after{number}", made[-1]))
-            made.append(self._chosen(number, judged, made[-2], made[-1], offered, down=down))
-            found, splits = state.row("subtree/found", {"chosen": made[-1]})
+        offered = {"splits": self._splits(number)} if self.spans is not None else {}
+        tables = {"open": state.open, "judged": judged, "steps": self.steps, "labels": state.labels, **offered}
+        tables |= {"spans": self.spans} if self.spans is not None else {}
+        cells = self._cells(number, tables, self._cuts, down=True)
+        after = self._after(f"judged_after{number}", cells, self._cuts)
+        chosen = self._chosen(number, judged, cells, after, offered)
+        found, splits = state.row("subtree/found", {"chosen": chosen})
         if found:
-            tables = {"open": state.open, "chosen": made[-1]}
-            tables |= {"labels": state.labels, "rungs": self.rungs} if down and not splits else {}
+            tables = {"open": state.open, "chosen": chosen}
+            tables |= {} if splits else {"labels": state.labels, "rungs": self.rungs}
             name = "subtree/split" if splits else "subtree/moved"
-            state.advance(state.make(name, f"open{state.rounds + 1}", tables, **shape), 0)
-        for used in reversed(made):
+            shape: dict[str, Hashable] = {"attributes": self.climbed, "ranged": self.ranged}
+            following = state.make(
+                name, f"open{state.rounds + 1}", tables, words=state.codes, by_person=state.judge.by_person, **shape
+            )
+            state.advance(following, 0)
+        for used in (chosen, after, cells, *offered.values(), judged):
             state.workspace.drop(used)
         return bool(found)
+
+    def _cells(self, number: str, tables: Mapping[str, Relation], cuts: Sequence[str], *, down: bool) -> Relation:
+        """What every label could be replaced by."""
+        judge = self.state.judge
+        return self.state.make(
+            "subtree/cells", f"cells{number}", tables,
+            cuts=tuple(cuts), by_vector=bool(judge.members) or judge.persons is not None,
+            attributes=self.climbed, words=self.state.codes, by_person=judge.by_person, down=down,
+            ranged=self.ranged if down else (),
+        )  # fmt: skip
 
     def _splits(self, number: str) -> Relation:
         """The places where intervals could be split."""
@@ -312,34 +394,30 @@ class _Cut:
             "subtree/splits", f"splits{number}", tables, fills, ranged=self.ranged, classify=bool(self._members)
         )
 
-    def _after(self, what: str, cells: Relation) -> Relation:
+    def _after(self, what: str, cells: Relation, cuts: Sequence[str]) -> Relation:
         """The classes after each step."""
         taken = render("recode/subtree/taken")
-        return self.state.judge.judged(what, taken, ("number", *self._cuts), {"cells": cells})
+        return self.state.judge.judged(what, taken, ("number", *cuts), {"cells": cells})
 
     def _chosen(
-        self,
-        number: str,
-        judged: Relation,
-        cells: Relation,
-        after: Relation,
-        offered: Mapping[str, Relation],
-        *,
-        down: bool,
+        self, number: str, judged: Relation, cells: Relation, after: Relation, offered: Mapping[str, Relation]
     ) -> Relation:
-        """The best step: none or one."""
-        state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after, **offered}
-        classified = self.spec.recoding.classify is not None
-        fills = {"factor": repr(BITS if classified else PRECISION / (PRICE * state.kept_rows))}
-        what = f"chosen{number}"
-        if not down:
-            return state.make(
-                "subtree/generalized", what, tables, fills, worth="majority_gain" if classified else "detail"
-            )
-        return state.make(
-            "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
-            worth="majority_gain" if classified else "regained", cuts=self._cuts, splits=bool(offered),
+        """The best step down: none or one."""
+        tables = {"steps": self.steps, "cells": cells, "judged": judged, "judged_after": after, **offered}
+        return self.state.make(
+            "subtree/specialized", f"chosen{number}", tables, {"factor": self._factor, "most": str(self.most)},
+            worth=self._worth("regained"), cuts=self._cuts, splits=bool(offered),
         )  # fmt: skip
+
+    @property
+    def _factor(self) -> str:
+        """What worth is multiplied by, so that steps can be compared by whole numbers."""
+        classified = self.spec.recoding.classify is not None
+        return repr(BITS if classified else PRECISION / (PRICE * self.state.kept_rows))
+
+    def _worth(self, detail: str) -> str:
+        """The column of what a step is worth: the information about a class label, or the one of the detail."""
+        return detail if self.spec.recoding.classify is None else "majority_gain"
 
     def _judged(self, what: str) -> Relation:
         """The classes of the labels as they are."""

@@ -105,15 +105,25 @@ def scattered(draw: st.DrawFn) -> Case:
 
 def watch(patched: pytest.MonkeyPatch, database: Database, taken: list[Taken]) -> None:
     """Note the column and the level of every step that is taken."""
-    chosen = subtree_module._Cut._chosen
+    chosen, cheapest = subtree_module._Cut._chosen, subtree_module._Cut._cheapest
 
-    def noted(self: Any, *given: Any, down: bool) -> Any:
-        found = chosen(self, *given, down=down)
-        steps = database.connection.execute(f"SELECT attribute, label_level FROM {found.parts[-1]}").fetchall()
-        taken.extend((down, attribute, level) for attribute, level in steps)
+    def noted(down: bool, steps: str) -> None:
+        found = database.connection.execute(f"SELECT attribute, label_level FROM {steps}").fetchall()
+        taken.extend((down, attribute, level) for attribute, level in found)
+
+    def downwards(self: Any, *given: Any) -> Any:
+        found = chosen(self, *given)
+        noted(True, found.parts[-1])
         return found
 
-    patched.setattr(subtree_module._Cut, "_chosen", noted)
+    def upwards(self: Any, tallies: Any) -> Any:
+        found = cheapest(self, tallies)
+        if found is not None:
+            noted(False, f"{self.steps.parts[-1]} WHERE number = {found.number}")
+        return found
+
+    patched.setattr(subtree_module._Cut, "_chosen", downwards)
+    patched.setattr(subtree_module._Cut, "_cheapest", upwards)
 
 
 def assert_right(database: Database, folder: Path, case: Case, direction: str, classify: bool) -> None:
@@ -240,12 +250,12 @@ def test_what_a_label_tells_is_what_the_paper_says(records: Database, monkeypatc
     told: dict[tuple[int, int], int] = {}
     step = subtree_module._Cut._step
 
-    def seen(self: Any, *, down: bool) -> bool:
+    def seen(self: Any) -> bool:
         rows = f"SELECT attribute, label_level, majority_gain FROM {self.steps.parts[-1]}"
         told.update(
             {(attribute, level): bits for attribute, level, bits in records.connection.execute(rows).fetchall()}
         )
-        return step(self, down=down)
+        return step(self)
 
     monkeypatch.setattr(subtree_module._Cut, "_step", seen)
     kanon_sql.plan(records.engine, asked(WORKERS, **BY_CLASS))
