@@ -118,13 +118,20 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
     """Make the schema of a state and its record unless they are there, and see that no other user may read them.
 
     Raises:
-        SpecError: others may read it.
+        SpecError: others may read it; or it is not there, and is not made by SQL.
         UnsupportedError: the engine does not say who may.
         DatabaseError: the schema is not there and cannot be made.
     """
     dialect, engine = workspace.dialect, workspace.engine
     query = dialect.readers(schema)
     table = registry(schema)
+    named = dialect.schemas_named(schema)
+    if named is not None and not _counted(workspace, named):
+        raise SpecError(
+            f"state: there is no schema {format_table_name(schema)!r}, and {dialect.name} makes none: its "
+            "schemas are the file, called main, and what is attached to it; write state: {schema: main}, and protect "
+            "the file like the source"
+        )
     if not engine.shared(table.parts):
         if (sql := dialect.create_schema(schema)) is not None:
             with suppress(DatabaseError):  # it may be there, made by a user who may

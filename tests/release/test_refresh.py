@@ -630,3 +630,20 @@ def test_a_watermark_that_text_changes_is_refused(tmp_path: Path) -> None:
     with kanon_sql.connect(f"sqlite:///{path}") as opened_engine:
         assert kanon_sql.anonymize(opened_engine, growing).passed
         assert kanon_sql.refresh(opened_engine, growing).message == "nothing was changed: there are no new rows"
+
+
+def test_a_schema_that_sqlite_does_not_have_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    """Its schemas are files, which no statement of ours makes."""
+    path = tmp_path / "clinic.sqlite"
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("CREATE TABLE visits (day INTEGER, zip TEXT, disease TEXT)")
+        opened.executemany("INSERT INTO visits VALUES (1, ?, 'flu')", [("aa1",)] * 4)
+    why = r"there is no schema 'kanon_state', and sqlite makes none: .* write state: \{schema: main\}"
+    with kanon_sql.connect(f"sqlite:///{path}") as opened_engine:
+        for verb in (kanon_sql.anonymize, kanon_sql.refresh):
+            with pytest.raises(SpecError, match=why):
+                verb(opened_engine, spec())
+        assert kanon_sql.anonymize(opened_engine, spec(state={"schema": "MAIN"})).passed
+    with closing(sqlite3.connect(path)) as opened:
+        found = {name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert "visits_release" in found

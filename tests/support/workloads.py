@@ -225,15 +225,20 @@ def _checked(**changes: Any) -> Verb:
 
 def _grown(*, leave: bool, **changes: Any) -> Verb:
     """A release that takes two batches of new rows, and then gives rows away."""
-    spec = _spec(source={"query": "SELECT * FROM visits WHERE wish = 2"}, state={"schema": "kanon_state"}, **changes)
     gone = "SELECT * FROM visits WHERE wish = 3 AND birth < 5000"
 
+    def growing(engine: Engine) -> kanon_sql.Spec:
+        schema = "main" if engine.dialect.name == "sqlite" else "kanon_state"
+        source = {"query": "SELECT * FROM visits WHERE wish = 2"}
+        return _spec(source=source, state={"schema": schema}, **changes)
+
     def run(engine: Engine) -> Any:
+        spec = growing(engine)
         for batch in (3, 5):
             kanon_sql.refresh(engine, spec, inserted=f"SELECT * FROM visits WHERE wish = {batch}", batch=f"of {batch}")
         return kanon_sql.refresh(engine, spec, deleted=gone, batch="gone") if leave else None
 
-    return Verb(run, lambda engine: kanon_sql.anonymize(engine, spec))
+    return Verb(run, lambda engine: kanon_sql.anonymize(engine, growing(engine)))
 
 
 def _learned(recoding: str, **changes: Any) -> Verb:

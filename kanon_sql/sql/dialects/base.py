@@ -427,6 +427,10 @@ class Dialect(ABC):
         """Make a schema unless it is there, which no other user may use; None where schemas are not made by SQL."""
         return f"CREATE SCHEMA IF NOT EXISTS {self.relation(name)}"
 
+    def schemas_named(self, schema: Sequence[str]) -> str | None:
+        """A query that counts the schemas of a name, where schemas are not made by SQL; None elsewhere."""
+        return None
+
     def schemas_created_by_us(self, schema: Sequence[str]) -> str | None:
         """A query that counts the schemas of a name that :meth:`create_schema` has made; None where none says so."""
         return None

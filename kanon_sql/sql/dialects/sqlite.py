@@ -102,6 +102,10 @@ class SQLite(Dialect):
     def create_schema(self, name: Sequence[str]) -> None:
         """A schema is a file that is attached, or ``main``."""
 
+    def schemas_named(self, schema: Sequence[str]) -> str:
+        """By what the connection has attached."""
+        return f"SELECT COUNT(*) FROM pragma_database_list WHERE LOWER(name) = LOWER({self.literal(schema[-1])})"
+
     def readers(self, schema: Sequence[str]) -> None:
         """There are no rights inside of a file: anyone who may open it may read all of it."""
 
