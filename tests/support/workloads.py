@@ -66,10 +66,12 @@ def spec_dict(**changes: Any) -> dict[str, Any]:
 
 
 OF_RESIDENTS = (
-    "SELECT visits.person, residents.birth, residents.zip, residents.sex, visits.diagnosis, visits.amount "
+    "SELECT visits.person AS person, residents.birth AS birth, residents.zip AS zip, residents.sex AS sex, "
+    "visits.diagnosis AS diagnosis, visits.amount AS amount "
     "FROM visits JOIN residents ON visits.person = residents.person"
 )
-"""Visits under what is known of each person, whose rows are then alike."""
+"""Visits under what is known of each person, whose rows are then alike; ClickHouse calls columns by their tables, too,
+where both have them, unless they are named."""
 DX = {"tree": {f"g{g}": [f"d{n}" for n in range(20) if n % 4 == g] for g in range(4)}}
 MODELS: dict[str, dict[str, Any]] = {
     "k": {},
