@@ -1,7 +1,8 @@
 """The best of several recodings: from the top down, from the full-domain optimum down, and a sweep that learns of both.
 
-The one that loses least is released. A recoding that begins with the full-domain optimum has no label above its levels
-and suppresses no other rows, so the best never loses more than the optimum does.
+Its dear classes are swept once more, where that loses less. The one that loses least is released. A recoding that
+begins with the full-domain optimum has no label above its levels and suppresses no other rows, so the best never loses
+more than the optimum does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from kanon_sql.evaluate import Budget
 from kanon_sql.recode.partitions import Partitions, peel
 from kanon_sql.recode.release import Mapped, mapped
 from kanon_sql.recode.specialize import specialize
-from kanon_sql.recode.sweep import learned, prices_of, sweep
+from kanon_sql.recode.sweep import Prices, learned, prices_of, sweep, sweep_again, worth_a_second
 from kanon_sql.search import Stopped
 
 __all__ = ["OPTIMUM", "TOP", "Attempt", "attempts"]
@@ -29,7 +30,7 @@ class Attempt:
     Attributes:
         name: where it began: ``top``, ``optimum`` or ``sweep``.
         state: its partitions, every one of which satisfies.
-        steps: how many steps of a sweep it took.
+        steps: how many steps of sweeps it took.
     """
 
     name: str
@@ -70,19 +71,34 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
                 made.append(attempt)
                 specialize(attempt.state)
             if sweeps and given[-1].state.steps is not None:
-                found = _swept(made)
+                found, prices = _swept(made)
                 made.append(found)
                 specialize(found.state)
+                if worth_a_second(found.state, found.mapped):
+                    made[-1] = _swept_again(found, prices)
     except Stopped as stopped:
         return made, str(stopped)
     return made, None
 
 
-def _swept(made: Sequence[Attempt]) -> Attempt:
+def _swept(made: Sequence[Attempt]) -> tuple[Attempt, Prices]:
     """A sweep of the nodes that some attempts used; it begins where the last of them did."""
     state = made[-1].state.apart("swept_")
     state.open, state.last, state.rounds = state.vectors, 0, 0
     peel(state)
     prices = prices_of(state)
     nodes = learned(state, [attempt.mapped for attempt in made], prices)
-    return Attempt(SWEEP, state, sweep(state, nodes, prices))
+    return Attempt(SWEEP, state, sweep(state, nodes, prices)), prices
+
+
+def _swept_again(before: Attempt, prices: Prices) -> Attempt:
+    """A sweep whose dear classes are swept once more, if less is lost then; else as it was."""
+    again = Attempt(SWEEP, before.state.apart("swept_again_"))
+    steps = sweep_again(again.state, before.mapped, prices)
+    if steps is None:
+        return before
+    again.steps = before.steps + steps
+    specialize(again.state)
+    better = again if again.mapped.lost < before.mapped.lost else before
+    better.steps, better.state.rounds = again.steps, again.state.rounds  # what was done, whatever came of it
+    return better

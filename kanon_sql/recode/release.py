@@ -118,6 +118,13 @@ class Mapped:
     aggregated: Mapping[int, Aggregated] = field(default_factory=dict)
     cuts: Cuts | None = None
 
+    @property
+    def lost(self) -> int:
+        """What all rows together lose by their labels, in whole shares of :data:`kanon_sql.recode.paths.PRICE`."""
+        return sum(
+            path.share * (column.covered - self.rows) for path, column in zip(self.paths, self.columns, strict=True)
+        )
+
 
 @dataclass(frozen=True)
 class _Classes:

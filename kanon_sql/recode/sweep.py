@@ -4,8 +4,11 @@ A class of a node costs each of its rows the same. In a step every open vector c
 nodes that satisfy with all vectors still open, the one that costs least; a class whose claimants satisfy by themselves
 is closed. Steps go on until one closes little; then the next batch of nodes, dearer on average, has its turn.
 
-Which nodes: those whose levels the classes of other recodings have, and their neighbours, the most used first. What is
-left over at the end stays one partition; it and all classes are then divided from the top down.
+Which nodes: those whose levels the classes of other recodings have, and their neighbours, those first by which most is
+lost. What is left over at the end stays one partition; it and all classes are then divided from the top down.
+
+Half of all that is lost is lost by few rows, in classes that had to take what was left. A second sweep opens the dear
+classes alone, and has nodes enough for them that were learned from nothing else.
 """
 
 from __future__ import annotations
@@ -29,16 +32,27 @@ __all__ = [
     "nodes_table",
     "prices_of",
     "sweep",
+    "sweep_again",
+    "worth_a_second",
 ]
 
 NODES = 384
-"""The most nodes that are swept, of few vectors."""
+"""The most nodes that are swept."""
+
+LEARNED = 192
+"""The most that are learned of other recodings: twice as many gain nothing once dear classes are swept again."""
 
 PAIRS = 36_000_000
 """A vector is compared with as many nodes as make this many pairs of both: of 254,633 vectors with 141 nodes."""
 
 FEWEST_NODES = 96
 """This many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
+
+LEARNED_AGAIN, BATCH_AGAIN = 512, 128
+"""The most that are learned of dear classes, which have few vectors; and how many of them there are in a step."""
+
+DEAR = 2
+"""The rows of a dear class lose more than this many times what rows lose on average."""
 
 BATCH = 48
 """How many nodes vectors choose among in one step, unless a caller takes more."""
@@ -91,37 +105,42 @@ def prices_of(state: Partitions) -> Prices:
 
 def most_nodes(vectors: int) -> int:
     """How many learned nodes are swept, of this many vectors."""
-    return max(FEWEST_NODES, min(NODES, PAIRS // max(1, vectors)))
+    return max(FEWEST_NODES, min(LEARNED, PAIRS // max(1, vectors)))
 
 
-def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:
+def learned(
+    state: Partitions, made: Iterable[Mapped], prices: Prices, most: int | None = None, dear: int | None = None
+) -> list[Node]:
     """The nodes to sweep, the cheapest first: those of the classes of some recodings, and their neighbours.
 
     Args:
         state: the partitions that the sweep will begin with; no node is above their highest levels.
         made: the recodings.
         prices: what levels cost.
+        most: how many; None for as many as are worth it.
+        dear: learn only from classes whose rows lose more than this; None for all.
     """
-    most = most_nodes(state.count)
-    rows: Counter[Node] = Counter()
+    most = most_nodes(state.count) if most is None else most
+    lost: Counter[Node] = Counter()
     for mapped in made:
         statement = state.workspace.compiler.filled(
             "recode/learned",
-            {"classes": state.workspace.quoted(mapped.classes)},
+            {"classes": state.workspace.quoted(mapped.classes), "dear": str(dear)},
             attributes=tuple(mapped.paths),
             ranged=tuple(mapped.ranges),
             most=most,
+            dear=dear is not None,
         )
-        for *levels, count in state.workspace.query(statement, most):
-            rows[tuple(map(int, levels))] += int(count)
+        for *levels, amount in state.workspace.query(statement, most):
+            lost[tuple(map(int, levels))] += int(amount)
     near: Counter[Node] = Counter()
-    for node, count in rows.items():
+    for node, amount in lost.items():
         for path in state.cuttable:
             for level in (node[path.index] - 1, node[path.index] + 1):
                 if path.low <= level <= path.high:
-                    near[(*node[: path.index], level, *node[path.index + 1 :])] += count
+                    near[(*node[: path.index], level, *node[path.index + 1 :])] += amount
     others = 2 * max(1, len(state.cuttable))
-    worth = {node: others * rows[node] + near[node] for node in rows.keys() | near.keys()}
+    worth = {node: others * lost[node] + near[node] for node in lost.keys() | near.keys()}
     best = sorted(worth, key=lambda node: (-worth[node], node))[:most]
     return sorted(best, key=lambda node: (prices.of(node), node))
 
@@ -138,7 +157,38 @@ def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices, batch: int =
     Returns:
         How many steps it took.
     """
+    _replace(state, state.make("unswept", "unswept", {"open": state.open}))
     return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes]), batch).run(len(nodes))
+
+
+def worth_a_second(state: Partitions, mapped: Mapped) -> bool:
+    """Whether dear classes are swept again: something is lost, and vectors are few enough for all the nodes."""
+    return mapped.lost > 0 and state.count * NODES <= PAIRS
+
+
+def sweep_again(state: Partitions, mapped: Mapped, prices: Prices) -> int | None:
+    """Sweep the dear classes of a recoding, by nodes that are learned from them, and leave its other classes closed.
+
+    Args:
+        state: the partitions of the recoding, in a room of their own; it ends with all partitions open again.
+        mapped: the classes.
+        prices: what levels cost.
+
+    Returns:
+        How many steps it took; None where no class is dear.
+    """
+    dear = DEAR * mapped.lost // mapped.rows
+    nodes = learned(state, [mapped], prices, LEARNED_AGAIN, dear)
+    if not nodes:
+        return None
+    state.open = state.make(
+        "reopened", "reopened", {"classed": mapped.classed, "classes": mapped.classes, "vectors": state.vectors},
+        {"dear": str(dear), "first": str(state.last)},
+        words=state.names, by_person=state.judge.by_person, attributes=tuple(mapped.paths), numbers=NUMBERS,
+    )  # fmt: skip
+    state.last *= 2
+    table = nodes_table(state, [(node, node) for node in nodes])
+    return _Sweep(state, prices, table, BATCH_AGAIN).run(len(nodes))
 
 
 def nodes_table(state: Partitions, nodes: Sequence[tuple[Node, Node]], what: str = "nodes") -> Relation:
@@ -163,7 +213,6 @@ class _Sweep:
     def run(self, count: int) -> int:
         """Go through all batches, and house what is left."""
         state = self.state
-        self._replace(state.make("unswept", "unswept", {"open": state.open}))
         (left,) = state.row("live_count", {"open": state.open})
         for start in range(0, count, self.batch):
             for _ in range(STEPS_A_BATCH):
@@ -177,7 +226,7 @@ class _Sweep:
             "homed", "homed", {"open": state.open, **tables},
             words=state.names, by_person=state.judge.by_person, attributes=state.cuttable, numbers=NUMBERS,
         )  # fmt: skip
-        self._replace(homed)
+        _replace(state, homed)
         return self.steps
 
     def _step(self, start: int) -> int:
@@ -202,12 +251,13 @@ class _Sweep:
             {"first": str(state.last)},
             keys=keys, flagged=held, words=state.names, by_person=judge.by_person,
         )  # fmt: skip
-        self._replace(swept)
+        _replace(state, swept)
         state.workspace.drop(claims)
         (left,) = state.row("live_count", {"open": state.open})
         return left
 
-    def _replace(self, following: Relation) -> None:
-        state = self.state
-        state.workspace.drop(state.open)
-        state.open, state.last = following, state.last + state.count
+
+def _replace(state: Partitions, following: Relation) -> None:
+    """A step is over: what the partitions are now, whose numbers go up to the number of vectors above the last."""
+    state.workspace.drop(state.open)
+    state.open, state.last = following, state.last + state.count

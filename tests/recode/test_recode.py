@@ -10,6 +10,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
+from kanon_sql.recode import best as best_module
 from kanon_sql.recode import sweep as sweep_module
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
 from kanon_sql.recode.sweep import STATEMENTS_A_STEP
@@ -179,6 +180,57 @@ def test_the_best_is_the_best_of_what_was_tried(visits: Database) -> None:
     assert losses["top"] == pytest.approx(fast.recoding["mean_loss"])
 
 
+def fill_columns(database: Database, *further: dict[str, Any]) -> kanon_sql.Spec:
+    """Rows that are alike in other columns, so that many nodes have classes for some of them."""
+    draw = random.Random(5)
+    places = ["south1a", "south1b", "south2a", "north1a", "north1b", "north2a"]
+    names = ["first", "second", "third", "fourth"]
+    rows = [[places[min(draw.randrange(6), draw.randrange(6))] for _ in names] for _ in range(500)]
+    database.table("visits", [*names, "illness"], [(*row, draw.choice("xyz")) for row in rows])
+    prefixes = {name: {"prefix": [6, 5]} for name in names}
+    privacy = [{"k_anonymity": 4}, *further]
+    return spec(quasi_identifiers=prefixes, recoding=BEST, privacy=privacy, sensitive=["illness"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("further", [[], [{"l_diversity": {"attribute": "illness", "l": 2}}]], ids=["k", "k_and_l"])
+def test_dear_classes_are_swept_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch, further: list[dict[str, Any]]
+) -> None:
+    """Less is lost for it, every row is released, and every class still satisfies."""
+    asked = fill_columns(database, *further)
+    again = kanon_sql.anonymize(database.engine, asked)
+    classes: dict[tuple[Any, ...], list[Any]] = {}
+    for *labels, illness in database.rows("visits_release"):
+        classes.setdefault(tuple(labels), []).append(illness)
+    assert sum(map(len, classes.values())) == 500
+    assert min(map(len, classes.values())) >= 4
+    assert not further or all(len(set(found)) >= 2 for found in classes.values())
+    monkeypatch.setattr(best_module, "worth_a_second", lambda *_: False)
+    once = kanon_sql.plan(database.engine, asked)
+    assert again.recoding is not None
+    assert once.recoding is not None
+    assert (again.recoding["start"], once.recoding["start"]) == ("sweep", "sweep")
+    assert again.recoding["mean_loss"] <= once.recoding["mean_loss"]
+    assert further or again.recoding["mean_loss"] < once.recoding["mean_loss"]
+
+
+@pytest.mark.slow
+def test_a_second_sweep_that_loses_more_is_not_released(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All classes that lose anything are dear here, and there is one node for them; its steps are counted."""
+    asked = fill_columns(database)
+    monkeypatch.setattr(best_module, "worth_a_second", lambda *_: False)
+    once = kanon_sql.plan(database.engine, asked)
+    monkeypatch.undo()
+    monkeypatch.setattr(sweep_module, "DEAR", 0)
+    monkeypatch.setattr(sweep_module, "LEARNED_AGAIN", 1)
+    again = kanon_sql.plan(database.engine, asked)
+    assert again.recoding is not None
+    assert once.recoding is not None
+    assert again.recoding["mean_loss"] == once.recoding["mean_loss"]
+    assert again.recoding["tried"]["sweep"]["steps"] > once.recoding["tried"]["sweep"]["steps"]
+
+
 @pytest.mark.slow
 def test_a_sweep_of_many_vectors_looks_at_fewer_nodes(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors times nodes are bounded, but for the fewest nodes that are worth it."""
@@ -189,6 +241,7 @@ def test_a_sweep_of_many_vectors_looks_at_fewer_nodes(visits: Database, monkeypa
         "nodes_table",
         lambda state, nodes: (swept.append((state.count, len(nodes))), table(state, nodes))[1],
     )
+    monkeypatch.setattr(best_module, "worth_a_second", lambda *_: False)
     for pairs, fewest in ((sweep_module.PAIRS, 0), (300, 0), (0, 2)):
         monkeypatch.setattr(sweep_module, "PAIRS", pairs)
         monkeypatch.setattr(sweep_module, "FEWEST_NODES", fewest)

@@ -16,7 +16,7 @@ from tests.support.recodings import RECODINGS, RELEASE, earlier, fill, spec
 OWN = {
     "local, best": (
         *(f"recode/{name}" for name in ("claims", "homed", "learned", "live_count", "mean_prices", "nodes", "prices")),
-        "recode/swept", "recode/unswept",
+        "recode/reopened", "recode/swept", "recode/unswept",
     ),
     "local, ranges": (
         "recode/offers", "release/recoded_ranges", "recode/mondrian/dimensions", "recode/mondrian/places",
