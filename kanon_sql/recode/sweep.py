@@ -5,7 +5,8 @@ nodes that satisfy with all vectors still open, the one that costs least; a clas
 is closed. Steps go on until one closes little; then the next batch of nodes, dearer on average, has its turn.
 
 Which nodes: those whose levels the classes of other recodings have, and their neighbours, those first by which most is
-lost. What is left over at the end stays one partition; it and all classes are then divided from the top down.
+lost, or, of many vectors, which are swept once alone, the most used. What is left over at the end stays one partition;
+it and all classes are then divided from the top down.
 
 Half of all that is lost is lost by few rows, in classes that had to take what was left. A second sweep opens the dear
 classes alone, and has nodes enough for them that were learned from nothing else.
@@ -103,9 +104,14 @@ def prices_of(state: Partitions) -> Prices:
     return Prices(table, tops | means)
 
 
+def _few(vectors: int) -> bool:
+    """Whether vectors are few enough for dear classes to be swept again."""
+    return vectors * NODES <= PAIRS
+
+
 def most_nodes(vectors: int) -> int:
     """How many learned nodes are swept, of this many vectors."""
-    return max(FEWEST_NODES, min(LEARNED, PAIRS // max(1, vectors)))
+    return LEARNED if _few(vectors) else max(FEWEST_NODES, PAIRS // vectors)
 
 
 def learned(
@@ -130,6 +136,7 @@ def learned(
             ranged=tuple(mapped.ranges),
             most=most,
             dear=dear is not None,
+            by_lost=_few(state.count),
         )
         for *levels, amount in state.workspace.query(statement, most):
             lost[tuple(map(int, levels))] += int(amount)
@@ -163,7 +170,7 @@ def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices, batch: int =
 
 def worth_a_second(state: Partitions, mapped: Mapped) -> bool:
     """Whether dear classes are swept again: something is lost, and vectors are few enough for all the nodes."""
-    return mapped.lost > 0 and state.count * NODES <= PAIRS
+    return mapped.lost > 0 and _few(state.count)
 
 
 def sweep_again(state: Partitions, mapped: Mapped, prices: Prices) -> int | None:
