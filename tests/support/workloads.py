@@ -211,9 +211,9 @@ def _attacked(*attacks: str, **given: Any) -> Callable[[Engine], object]:
     )
 
 
-def _attacked_alone(attack: str, privacy: list[dict[str, Any]]) -> Verb:
+def _attacked_alone(attack: str, privacy: list[dict[str, Any]], **changes: Any) -> Verb:
     """An attack on a release of which no row may be suppressed, and that is judged by nothing else."""
-    spec = _spec(privacy=privacy, suppression={"max_rows": 0})
+    spec = _spec(privacy=privacy, suppression={"max_rows": 0}, **changes)
     return Verb(
         lambda engine: kanon_sql.audit(engine, spec, attacks=[attack]),
         lambda engine: kanon_sql.anonymize(engine, spec),
@@ -319,7 +319,7 @@ VERBS: dict[str, Verb] = {
     },
     "audit minimality": _attacked_alone("minimality", [K, {"l_diversity": {"attribute": "diagnosis", "l": 2}}]),
     "audit downcoding": _attacked_alone("downcoding", [K]),
-    "audit refinement": _attacked_alone("refinement", [K]),
+    "audit refinement": _attacked_alone("refinement", [K], recoding="local"),
     "compare": Verb(lambda engine: kanon_sql.compare(
         engine, {"one": _spec(privacy=[K, L])}, [2, 5], recodings=["full_domain", "local"], classify="diagnosis"
     )),
