@@ -90,6 +90,7 @@ def audit(
     attacks: Sequence[str] | None = None,
     count_rows: bool = False,
     reveal: int = 0,
+    made_by: str | None = None,
     timeout: float | None = None,
     report: Reporter | None = None,
 ) -> AuditResult:
@@ -114,6 +115,8 @@ def audit(
             except those that have to be named.
         count_rows: count rows although the spec names a unit.
         reveal: show this many exposed cases per attack, with their values; 0 for none.
+        made_by: ``arx`` for a release of its local recoding, whose rules ``refinement`` then takes; None for one that
+            was made as the spec says.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
@@ -134,7 +137,9 @@ def audit(
         'it needs an earlier release (--earlier)'
     """
     parsed = parsed_hierarchies(spec, hierarchies or {})
-    options = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
+    options = AuditOptions(
+        external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal, made_by
+    )
     options.check(spec, count_rows)
     with (
         running(engine, timeout, report) as run,
@@ -219,6 +224,7 @@ class _Tables:
             views=[release, *(self._target(others[name]) for name in options.other_views)],
             negations=options.negations,
             hierarchies=options.hierarchies,
+            made_by=options.made_by,
         )  # fmt: skip
         refuse_several_texts(release.columns, spec.sensitive, "an attack")
         self._refuse_other_case()

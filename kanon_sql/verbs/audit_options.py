@@ -15,6 +15,9 @@ from kanon_sql.spec import QuasiIdentifier, Spec
 
 __all__ = ["AuditOptions", "parsed_hierarchies"]
 
+PROGRAMS = ("arx",)
+"""Other programs whose rules attacks know."""
+
 MOST_EARLIER = 60
 """Which of the releases a person is in is told by a bit each, in a number of 64."""
 
@@ -53,6 +56,7 @@ class AuditOptions:
     hierarchies: Mapping[str, QuasiIdentifier]
     attacks: Sequence[str] | None
     reveal: int
+    made_by: str | None
 
     @property
     def _given(self) -> list[Option]:
@@ -63,6 +67,7 @@ class AuditOptions:
             Option.VIEWS: bool(self.other_views),
             Option.NEGATIONS: self.negations != 1,
             Option.HIERARCHIES: bool(self.hierarchies),
+            Option.MADE_BY: self.made_by is not None,
         }
         return [option for option, is_given in given.items() if is_given]
 
@@ -87,6 +92,8 @@ class AuditOptions:
             problems.append(f"earlier: {len(self.earlier)} releases; give at most {MOST_EARLIER}")
         if self.negations < 1:
             problems.append("negations: expected a whole number of at least 1")
+        if self.made_by not in (None, *PROGRAMS):
+            problems.append(f"made_by: expected {' or '.join(PROGRAMS)}; leave it out for releases of this program")
         if self.reveal < 0:
             problems.append("reveal: expected a whole number of at least 0")
         if spec.unit is not None and not count_rows:

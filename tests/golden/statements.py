@@ -211,6 +211,8 @@ class Published(DryEngine):
             return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
         if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
             return [(1, *rows[0][1:])]
+        if statement.name == "disclosure/attacks/cut_round":  # one partition is cut, and its sides are not
+            return [(int("cut_steps0" in statement.sql), 0)]
         if statement.name == "disclosure/attacks/counted":  # somebody is found
             return [(*rows[0][:4], 1, *rows[0][5:])]
         if statement.name == "disclosure/attacks/consistent":
@@ -467,9 +469,11 @@ def run_checks_and_audits(engine: Published) -> None:
         privacy=[{"k_anonymity": {"k": 3}}],
     )  # fmt: skip
     kanon_sql.audit(engine, by_size, attacks=["downcoding", "refinement"])
+    by_node = by_size.model_copy(update={"recoding": spec_of().recoding})
+    kanon_sql.audit(engine, by_node, attacks=["refinement"], made_by="arx")
     tree = {"tree": {"x": ["a"], "y": ["b"]}}
     in_ranges = spec_of(source="clinic.other", quasi_identifiers={"sex": tree, "age": None}, recoding="mondrian")
-    kanon_sql.audit(engine, in_ranges, attacks=["consistency"])
+    kanon_sql.audit(engine, in_ranges, attacks=["consistency", "refinement"])
 
 
 def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:

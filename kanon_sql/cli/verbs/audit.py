@@ -38,6 +38,7 @@ ATTACKS = declared_names("kanon_sql.disclosure.attacks")
         "view": "another published table of the same rows with other columns, joined on the columns that both have",
         "negations": "how many values the background knowledge rules out",
         "hierarchy": "COLUMN=FILE, a hierarchy of a sensitive attribute, for the similarity attack",
+        "made_by": "arx, for a release of its local recoding, for the refinement attack",
     },
 )
 def audit(
@@ -103,6 +104,7 @@ def audit(
         attacks=attack or None,
         count_rows=rows,
         reveal=reveal,
+        made_by=next(reversed(run.own.get("made_by", ())), None),
         timeout=run.timeout,
         report=run.report,
     )

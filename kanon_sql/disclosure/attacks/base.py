@@ -120,6 +120,7 @@ class AuditInput:
         views: projections of the same rows, the release first.
         negations: how many values an attacker can rule out.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec gives those of quasi-identifiers.
+        made_by: the program that made the release, if not this one.
     """
 
     engine: Engine
@@ -133,6 +134,7 @@ class AuditInput:
     views: Sequence[Target] = ()
     negations: int = 1
     hierarchies: Mapping[str, QuasiIdentifier] = field(default_factory=dict)
+    made_by: str | None = None
 
 
 @dataclass(frozen=True)

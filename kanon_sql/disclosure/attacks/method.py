@@ -42,6 +42,7 @@ class Option(StrEnum):
     VIEWS = "views"
     NEGATIONS = "negations"
     HIERARCHIES = "hierarchies"
+    MADE_BY = "made_by"
 
 
 @dataclass(frozen=True)

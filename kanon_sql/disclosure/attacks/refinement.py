@@ -20,7 +20,15 @@ The second and third need vectors of k rows to have been released by themselves,
 rows would stay behind. Then fewer than k rows are in vectors of fewer than k rows; every class of fewer than 2k rows
 that has two different ones holds such a row, so k such classes refute it. Where fewer do, only the first rule is used.
 
-Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds.
+Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
+in :mod:`kanon_sql.disclosure.attacks.median_cuts`.
+
+**ARX.** Its local recoding (``optimizeIterative`` and ``optimizeIterativeFast``) takes one node of the lattice after
+another: rows in classes of k are released with its labels, and the others go on. So a class that was released has all
+rows that had its labels and were there. Let a class of k rows have labels that are not above those of another class. If
+the other one had been released first, the rows of the first one, which look alike by its labels, too, would have been
+released with it. So they were released earlier, or in the same iteration, and the other class has no row with these
+labels; nor have the rows that were suppressed in the end. That holds whichever nodes were chosen.
 
 Not concluded from: which column was preferred, ties, and classes that differ in several columns. So more may be ruled
 out than is counted, and nothing that is counted is wrong.
@@ -28,35 +36,37 @@ out than is counted, and nothing that is counted is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.downcoding import label_levels
-from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Threat
+from kanon_sql.disclosure.attacks.median_cuts import refined_by_medians
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
 from kanon_sql.disclosure.attacks.registry import attack
-from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.spec import Spec, why_not_parted
-from kanon_sql.sql import identifier, render
+from kanon_sql.sql import Relation, identifier, render
 
 __all__ = ["Refinement"]
 
 
 @attack
 class Refinement(AttackMethod):
-    """Of which cells some values under the label are impossible, by the rules of local recoding."""
+    """Of which cells some values under the label are impossible, by the rules of the recoding."""
 
     name: ClassVar[str] = "refinement"
     place: ClassVar[int] = 16
-    attacker: ClassVar[str] = "knows the rules of local recoding, the hierarchies, k and which values occur"
+    attacker: ClassVar[str] = "knows the recoding's rules, the hierarchies, k and which values occur"
     exposes: ClassVar[str] = (
         "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
     )
-    asks_for: ClassVar[str] = "the source; `local`, variant `fast`, one k-anonymity of rows"
+    asks_for: ClassVar[str] = "the source; `local` (`fast`) or `mondrian`, one k-anonymity of rows"
     source: ClassVar[str] = "Chhillar et al. 2025"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
+    uses: ClassVar[tuple[Option, ...]] = (Option.MADE_BY,)
 
     def columns(self, given: AuditInput) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source says which values occur."""
@@ -67,26 +77,38 @@ class Refinement(AttackMethod):
 
         Returns:
             An estimate: that the release was made by the rules, only its maker knows. ``exposed`` are the rows that
-            have fewer candidates for their value in this column than there are values under its label.
+            have fewer candidates for their value in this column than there are values under its label; and the persons
+            for whom fewer values of a sensitive attribute are possible than classes that match them have.
         """
-        why = why_not_modelled(scene.spec)
-        return _cases(scene, self.name) if why is None else [Unmeasured(self.name, why)]
+        why = why_not_modelled(scene.spec, scene.given.made_by)
+        if why is not None:
+            return [Unmeasured(self.name, why)]
+        return (refined_by_medians if scene.spec.recoding.method == "mondrian" else _cases)(scene, self.name)
 
 
-def why_not_modelled(spec: Spec) -> str | None:
-    """Why the rules by which a spec's labels are chosen are not those that this attack knows; None if they are."""
+def why_not_modelled(spec: Spec, made_by: str | None = None) -> str | None:
+    """Why the rules by which labels were chosen are not those that this attack knows; None if they are.
+
+    Args:
+        spec: what was asked for.
+        made_by: the program that made the release, if not this one.
+    """
     recoding = spec.recoding
-    if recoding.method != "local":
-        return f"the rules by which {recoding.method} chooses labels are not modelled, only those of local recoding"
-    if recoding.variant != "fast" or recoding.begins != "top":
+    if made_by is not None and not recoding.is_full_domain:
+        return f"made_by says that {made_by} made the release, and the spec recoding: {recoding.method}; leave one out"
+    if made_by is None and recoding.method not in ("local", "mondrian"):
+        return f"the rules by which {recoding.method} chooses labels are not modelled, only those of local and mondrian"
+    if recoding.method == "local" and (recoding.variant != "fast" or recoding.begins != "top"):
         return "the result is the best of several recodings, and only the rules of fast, begun at the top, are modelled"
     if recoding.ranges:
         return "some columns are released as ranges, and only cuts along hierarchies are modelled"
     why = why_not_parted(spec, single=True)
     if why is not None:
         return f"only the rules for one k_anonymity of rows over all quasi-identifiers are modelled, and {why}"
-    if any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
+    if made_by is None and any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
         return "with a maximum_level the recoding may begin with several classes; only one at the top is modelled"
+    if spec.count is not None or spec.missing is not None:
+        return "rows that stand for several persons, and codes that are read as NULL, are not modelled"
     if spec.nulls != "value":
         return "rows with NULL are suppressed, and may be released like a class of their own; use nulls: value"
     return None
@@ -114,9 +136,9 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         lowest=[lookup.quasi_identifier.minimum_level for lookup in lookups],
     )  # fmt: skip
     (light,) = workspace.row("disclosure/attacks/light_classes", classes=classes, k=k)
-    resisted = scene.spec.recoding.resist is not None
-    peeled = int(light) >= k and not resisted
-    found = []
+    resisted, iterated = scene.spec.recoding.resist is not None, scene.given.made_by is not None
+    peeled = int(light) >= k and not resisted and not iterated
+    found, ruled = [], []
     for index, (own, column) in enumerate(keys.items()):
         parts, below, peers, pairs, refined = (
             workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "peers", "pairs", "refined")
@@ -134,11 +156,15 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
             k=k,
             peeled=peeled,
             whole=not resisted,
+            iterated=iterated,
         )
         workspace.execute(
             "disclosure/attacks/refined",
             target=refined, classes=classes, parts=parts, below=below, pairs=pairs, name=own, k=k, peeled=peeled,
+            lowest=not iterated,
         )  # fmt: skip
+        ruled.append(workspace.table(f"refined{index}_values"))
+        workspace.execute("disclosure/attacks/refined_values", target=ruled[-1], pairs=pairs, levels=levels[index])
         query = render(
             "disclosure/attacks/refined_cases",
             classes=classes, refined=refined, keys=[identifier(key) for key in names],
@@ -152,18 +178,61 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
                 measure="largest share of the values under a label that are impossible",
                 whole=scene.release.relation,
                 estimate=True,
-                notes=_notes(k, peeled, resisted, workspace.row("disclosure/attacks/refined_facts", classes=refined)),
+                notes=_notes(
+                    k, peeled, resisted, iterated, workspace.row("disclosure/attacks/refined_facts", classes=refined)
+                ),
             )
         )
-    return found
+    if not scene.spec.sensitive:
+        return found
+    matched = covered(
+        scene, "refined", people, levels, classes, names=names, carried=[*names, "row_count"]
+    )  # fmt: skip
+    persons = workspace.table("refined_persons")
+    workspace.execute("disclosure/attacks/refined_persons", target=persons, matched=matched, ruled=ruled, names=names)
+    return [*found, *(_of_persons(scene, name, column, keys, classes, persons) for column in scene.spec.sensitive)]
 
 
-def _notes(k: int, peeled: bool, resisted: bool, facts: Sequence[object]) -> list[str]:
+def _of_persons(
+    scene: Scene, name: str, attribute: str, keys: Mapping[str, str], classes: Relation, persons: Relation
+) -> Cases:
+    """The persons for whom fewer sensitive values are possible, since some of the classes that match them are not."""
+    workspace, place = scene.workspace, list(scene.spec.sensitive).index(attribute)
+    kinds = kinds_of(keys, [scene.source, scene.release])
+    held = labels_of(scene, scene.release, f"refined_held{place}", keys, [attribute], kinds=kinds)
+    counted = workspace.table(f"refined_persons{place}")
+    workspace.execute(
+        "disclosure/attacks/refined_sensitive",
+        target=counted, persons=persons, classes=classes, held=held, names=[*keys],
+    )  # fmt: skip
+    matched, shares, alone, contradicted = (
+        float(str(fact)) for fact in workspace.row("disclosure/attacks/refined_person_facts", persons=counted)
+    )
+    notes = [
+        "assumes besides that the attacker knows all quasi-identifiers of a person who is in the release",
+        f"of {matched:,.0f} persons some values in classes that match them are impossible"
+        + (f" ({shares / matched:.1%} of the values on average)" if matched else "")
+        + f"; one value is left for {alone:,.0f} of them",
+    ]
+    if contradicted:
+        notes.append(f"for {contradicted:,.0f} persons no value is left: the release was not made by these rules")
+    return Cases(
+        name=name,
+        about=attribute,
+        query=render("disclosure/attacks/refined_person_cases", persons=counted, names=[*keys]),
+        keys=keys,
+        measure="largest share of the values in classes that match a person that are impossible",
+        estimate=True,
+        notes=notes,
+    )
+
+
+def _notes(k: int, peeled: bool, resisted: bool, iterated: bool, facts: Sequence[object]) -> list[str]:
     """What the figures rest on, how much they say, and what they do not say."""
     generalized, shrunk, shares, certain, bounded, contradicted = (float(str(fact)) for fact in facts)
     notes = [
         "assumes that the attacker knows the hierarchies and which values occur, and that the release was made by "
-        "local recoding (fast), run to its end",
+        + ("ARX's local recoding, for k-anonymity alone" if iterated else "local recoding (fast), run to its end"),
         f"labels of several values: {generalized:,.0f} rows, of which values are impossible for {shrunk:,.0f}"
         + (f" ({shares / shrunk:.1%} of the values on average)" if shrunk else "")
         + f"; the part of the label one level down is certain for {certain:,.0f}, and the cuts bound how many rows can "
@@ -174,7 +243,7 @@ def _notes(k: int, peeled: bool, resisted: bool, facts: Sequence[object]) -> lis
             "with resist: refinement no value under a label is impossible: only that labels are the lowest was used; "
             "how likely values are is not measured"
         )
-    elif not peeled:
+    elif not peeled and not iterated:
         notes.append(
             f"fewer than {k} classes prove that vectors of {k} rows were released by themselves: only that labels are "
             "the lowest, and vectors whole, was used"
@@ -184,8 +253,5 @@ def _notes(k: int, peeled: bool, resisted: bool, facts: Sequence[object]) -> lis
             f"{contradicted:,.0f} classes contradict that: they were not made by this recoding, and the figures of the "
             "others rest on an assumption that is false"
         )
-    return [
-        *notes,
-        "a lower bound: not concluded from are which column was preferred, ties, and classes that differ in several "
-        "columns",
-    ]
+    unused = "which node was preferred" if iterated else "which column was preferred, ties"
+    return [*notes, f"a lower bound: not concluded from are {unused}, and classes that differ in several columns"]

@@ -35,6 +35,7 @@ __all__ = [
     "label_texts",
     "labels_of",
     "lookups_of",
+    "range_readings",
     "released_label",
     "vectors_of",
 ]
@@ -222,7 +223,7 @@ def covers_of(
     for lookup in lookups:
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
         written = label_texts(lookup, (kinds or {}).get(lookup.column, ()))
-        ranges = _ranges(scene, lookup, labels, what)
+        ranges = range_readings(scene, lookup, labels, what)
         levels = _levels(scene, lookup, labels, written, what) if ranges is None else [0]
         scene.workspace.execute(
             "disclosure/attacks/cover",
@@ -234,8 +235,19 @@ def covers_of(
     return covers
 
 
-def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[str, Relation] | None:
-    """The values of a column in order, and the released labels that are ranges of them; None where no label is one."""
+def range_readings(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[str, Relation] | None:
+    """The values of a column in order, and the released labels that are ranges of them; None where no label is one.
+
+    Args:
+        scene: where.
+        lookup: the lookup table of the column.
+        labels: from :func:`labels_of`.
+        what: a word for scratch names.
+
+    Returns:
+        ``places``: each value with its ``place`` from 1 on, among those that occur, and from 0 on in its domain; and
+        ``table``: each label with the first and the last place of its values.
+    """
     if not scene.spec.recoding.in_ranges(lookup.name) or not lookup.height:
         return None
     workspace = scene.workspace.apart(f"{what}_")
@@ -245,7 +257,7 @@ def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[s
     workspace.execute(
         "disclosure/attacks/places",
         target=places, lookup=lookup.table, positions=positions, written=label_texts(lookup, table="own")[0],
-        by_value=column is not None and column.kind in BY_VALUE,
+        by_value=column is not None and column.kind in BY_VALUE, listed=is_listed(lookup),
     )  # fmt: skip
     workspace.execute(
         "disclosure/attacks/ranges",

@@ -171,7 +171,7 @@ def test_a_large_class_has_fewer_than_k_rows_in_each_part(database: Database) ->
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"recoding": "mondrian"}, "mondrian chooses labels are not modelled"),
+        ({"recoding": "subtree"}, "subtree chooses labels are not modelled"),
         ({"recoding": {"method": "local", "variant": "best"}}, "the best of several"),
         ({"recoding": {"method": "local", "ranges": ["q"]}}, "released as ranges"),
         ({"privacy": [{"k_anonymity": 2}, DIVERSE], "sensitive": ["d"]}, "l_diversity"),
