@@ -138,9 +138,11 @@ def refined_by_medians(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         name: of the attack.
 
     Returns:
-        Estimates; or that the release was not made by these rules.
+        Estimates; or that the release was not made by these rules, or that they cannot be followed here.
     """
     workspace = scene.workspace
+    if workspace.mode == "inline":
+        return [Unmeasured(name, "cuts are followed one after the other, which takes temporary tables (scratch=temp)")]
     keys = {f"q{index}": column for index, column in enumerate(scene.spec.quasi_identifiers)}
     people = vectors_of(scene, scene.source, "cut_people", [*keys.values()], [])
     kinds = kinds_of(keys, [scene.source, scene.release])

@@ -12,6 +12,7 @@ import pytest
 
 from kanon_sql import Spec, anonymize, audit
 from kanon_sql.disclosure.attacks import Attack
+from kanon_sql.engines import Scratch
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.report.json import audit_schema
 from tests.conftest import Database
@@ -203,6 +204,14 @@ def test_other_rules_are_refused_by_name(database: Database, changes: Any, why: 
     put(database, medians, [(0,), (1,)], {((0, 1),): 2})
     with pytest.raises(UnsupportedError, match=why):
         audit(database.engine, spec_of(medians, **changes), attacks=["refinement"])
+
+
+def test_without_temporary_tables_it_is_refused(database: Database) -> None:
+    medians = Medians((2,), 2)
+    put(database, medians, [(0,), (1,)], {((0, 1),): 2})
+    database.engine.scratch = Scratch("inline", (), "asked for")
+    with pytest.raises(UnsupportedError, match="takes temporary tables"):
+        attacked(database, spec_of(medians))
 
 
 @pytest.mark.slow
