@@ -200,7 +200,7 @@ def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
 def test_released_columns_are_compared_with_values_by_one_read_more(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rows that are released beside their values, their columns, the different ones, what agrees in them, the end."""
+    """The rows released beside their values, their columns, the different ones, what agrees in them, the end."""
     with watched(connection, monkeypatch) as (engine, watch):
         kanon_sql.anonymize(engine, spec(K, warnings=QUIET))
         counts, scans = {}, {}
