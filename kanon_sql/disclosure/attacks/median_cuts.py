@@ -62,8 +62,8 @@ class _Classes:
         classes: the classes, numbered.
         columns: the columns that are cut.
         boxes: the classes by column, with the ends of their ranges.
-        told: the values that rows of a class certainly have.
-        spare: the classes by column, with the rows that are not told.
+        known: the values that rows of a class certainly have.
+        spare: the classes by column, with the rows that are not known.
         effects: what each round of cuts says.
     """
 
@@ -71,13 +71,13 @@ class _Classes:
     classes: Relation
     columns: Sequence[_Column]
     boxes: Relation = field(init=False)
-    told: Relation = field(init=False)
+    known: Relation = field(init=False)
     spare: Relation = field(init=False)
     effects: list[Relation] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         workspace = self.scene.workspace
-        self.boxes, self.told, self.spare = (workspace.table(f"cut_{what}") for what in ("boxes", "told", "spare"))
+        self.boxes, self.known, self.spare = (workspace.table(f"cut_{what}") for what in ("boxes", "sure", "spare"))
 
     def contradiction(self, *, relaxed: bool) -> str | None:
         """Learn from the classes; says what contradicts the rules, None if nothing does."""
@@ -90,10 +90,10 @@ class _Classes:
         workspace.execute("disclosure/attacks/cut_places", target=places, items=self.columns)
         workspace.execute("disclosure/attacks/cut_covered", target=covered, places=places, boxes=self.boxes)
         workspace.execute(
-            "disclosure/attacks/cut_told",
-            target=self.told, boxes=self.boxes, covered=covered, largest=2 * k - 1 if relaxed else None,
+            "disclosure/attacks/cut_sure",
+            target=self.known, boxes=self.boxes, covered=covered, largest=2 * k - 1 if relaxed else None,
         )  # fmt: skip
-        workspace.execute("disclosure/attacks/cut_spare", target=self.spare, boxes=self.boxes, told=self.told)
+        workspace.execute("disclosure/attacks/cut_spare", target=self.spare, boxes=self.boxes, known=self.known)
         small, lost = workspace.row("disclosure/attacks/cut_impossible", spare=self.spare, covered=covered, k=k)
         if small or lost:
             return f"{small} classes are too small, and {lost} values that occur are under no label"
@@ -108,7 +108,7 @@ class _Classes:
             steps, effects, moved = (
                 workspace.table(f"cut_{what}{len(self.effects)}") for what in ("steps", "effects", "moved")
             )
-            read = {"members": members, "spare": self.spare, "told": self.told, "boxes": self.boxes}
+            read = {"members": members, "spare": self.spare, "known": self.known, "boxes": self.boxes}
             workspace.execute("disclosure/attacks/cut_steps", target=steps, items=self.columns, k=k, **read)
             workspace.execute("disclosure/attacks/cut_effects", target=effects, steps=steps, k=k, **read)
             self.effects.append(effects)
@@ -125,7 +125,7 @@ class _Classes:
         refined = self.scene.workspace.table(f"refined{index}")
         self.scene.workspace.execute(
             "disclosure/attacks/cut_refined",
-            target=refined, spare=self.spare, told=self.told, effects=self.effects, index=index,
+            target=refined, spare=self.spare, known=self.known, effects=self.effects, index=index,
         )  # fmt: skip
         return refined
 

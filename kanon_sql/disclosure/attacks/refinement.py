@@ -78,7 +78,7 @@ class Refinement(AttackMethod):
         Returns:
             An estimate: that the release was made by the rules, only its maker knows. ``exposed`` are the rows that
             have fewer candidates for their value in this column than there are values under its label; and the persons
-            for whom fewer values of a sensitive attribute are possible than classes that match them have.
+            that have fewer possible values of a sensitive attribute than the classes that match them.
         """
         why = why_not_modelled(scene.spec, scene.given.made_by)
         if why is not None:
@@ -196,7 +196,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
 def _of_persons(
     scene: Scene, name: str, attribute: str, keys: Mapping[str, str], classes: Relation, persons: Relation
 ) -> Cases:
-    """The persons for whom fewer sensitive values are possible, since some of the classes that match them are not."""
+    """The persons with fewer possible sensitive values, since some of the classes that match them are not."""
     workspace, place = scene.workspace, list(scene.spec.sensitive).index(attribute)
     kinds = kinds_of(keys, [scene.source, scene.release])
     held = labels_of(scene, scene.release, f"refined_held{place}", keys, [attribute], kinds=kinds)
