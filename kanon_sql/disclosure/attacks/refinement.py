@@ -185,9 +185,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         )
     if not scene.spec.sensitive:
         return found
-    matched = covered(
-        scene, "refined", people, levels, classes, names=names, carried=[*names, "row_count"]
-    )  # fmt: skip
+    matched = covered(scene, "refined", people, levels, classes, names=names, carried=[*names, "row_count"])
     persons = workspace.table("refined_persons")
     workspace.execute("disclosure/attacks/refined_persons", target=persons, matched=matched, ruled=ruled, names=names)
     return [*found, *(_of_persons(scene, name, column, keys, classes, persons) for column in scene.spec.sensitive)]

@@ -80,7 +80,7 @@ class Dialect(ABC):
         orders_sets: frequency sets are stored in the order of their codes: grouping them takes longer in the order that
             GROUP BY, or the source's values, gave them.
         keeps_queries: a WITH clause that is read twice is computed once.
-        numbers_classes: such a clause is, and numbering the classes of a table pays.
+        numbers_classes: numbering the classes of a table pays, where such a clause is read for it.
         reads_columns: who groups a WITH clause by one of its columns reads that column of the table alone.
         reads_rows: who looks at one column of a table reads all of it, so that looking at each by itself takes as many
             passes.
