@@ -61,8 +61,7 @@ class Child:
 
     def reached(self) -> str | None:
         """Wait for the target: what the child said there, or None when it ended before."""
-        ready, _, _ = select.select([self._read], [], [], END_SECONDS)
-        said = os.read(self._read, 500) if ready else b""
+        said = os.read(self._read, 500) if self._has_said(END_SECONDS) else b""
         return said.decode() or None
 
     def signal(self, number: int) -> None:
@@ -77,8 +76,13 @@ class Child:
 
     def is_at_work(self) -> bool:
         """Whether it has said so by now."""
-        ready, _, _ = select.select([self._read], [], [], 0)
-        return bool(ready) and os.read(self._read, 1).decode() == AT_WORK
+        return self._has_said(0) and os.read(self._read, 1).decode() == AT_WORK
+
+    def _has_said(self, seconds: float) -> bool:
+        """Whether there is something to read in this time: by poll, as select knows no descriptor above 1,023."""
+        waiting = select.poll()
+        waiting.register(self._read, select.POLLIN)
+        return bool(waiting.poll(1000 * seconds))
 
     def said(self) -> str:
         """What else it told until it ended."""

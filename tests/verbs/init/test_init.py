@@ -393,8 +393,8 @@ def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnect
 def test_a_pass_for_each_question(clinic: Engine) -> None:
     _, meter = metered(clinic, "visits", largest_combination=0)
     counted = [statement for statement in meter.log if statement.scans]
-    agree = "disclosure/risk/agreement"
-    assert [statement.name for statement in counted] == ["verbs/init/columns", "verbs/init/persons", agree]
+    kinds = "disclosure/risk/vectors"
+    assert [statement.name for statement in counted] == ["verbs/init/columns", "verbs/init/persons", kinds]
     assert meter.source_scans == 3
 
 
