@@ -5,15 +5,15 @@ left out is empty, since empty ones are published), and what is published of eac
 the interval that its value lies in. The least and the greatest value that a
 cell can have is found by two programs. What counts for the verdict is not the programs' word: each gives a whole table
 that agrees with everything that is published, and that table is added up again here. So a cell is called protected
-only where two such tables were seen. In tables of counts they are tables of whole numbers, as every reader knows the
-true one to be: bounds of the linear relaxation alone would promise too much in three dimensions and more.
+only where two such tables were seen. They are tables of whole numbers (sums in units of their last digit), as every
+reader knows the true one to be: bounds of the linear relaxation alone would promise too much in three dimensions and
+more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
@@ -25,10 +25,10 @@ __all__ = ["Audit", "Interval", "Requirement", "Shift", "add_relations", "requir
 FARTHEST = 10**6
 """A cell that can be so far from its value, and as far as the largest cell, is as good as unbounded."""
 
-DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
-"""Sums of a table that a program finds are fractions with one of these, or are not believed."""
+HAIR = 1e-4
+"""What is as near to a whole number as this is taken for it, where bounds of the linear relaxation are rounded."""
 
-Shift = Mapping[int, Fraction]
+Shift = Mapping[int, int]
 """How far each cell of another possible table is from the true one; cells that are not named are not away."""
 
 
@@ -46,7 +46,7 @@ class Requirement:
     below: int
     above: int
 
-    def holds(self, low: Fraction | int, high: Fraction | int) -> bool:
+    def holds(self, low: int, high: int) -> bool:
         """Whether bounds, as distances from the value, are far enough apart."""
         return high - low >= self.width and -low >= self.below and high >= self.above
 
@@ -81,8 +81,9 @@ class Interval:
     """What a cell can be.
 
     Attributes:
-        low, high: its least and greatest value; None for a high one without an end.
-        down, up: the tables in which it has them.
+        low, high: its least and greatest value, or what is beyond these where no table was proven to be the farthest;
+            None for a high one without an end.
+        down, up: the farthest tables that were seen.
     """
 
     low: int
@@ -166,44 +167,80 @@ class Audit:
             index: the cell.
             known: cells whose value they know.
         """
-        value = self.table.cells[index].value
-        down, up = self._extreme(index, 1.0, known), self._extreme(index, -1.0, known)
-        low, high = value + down.get(index, 0), value + up.get(index, 0)
-        return Interval(ceil(low), None if up.get(index, 0) >= self.farthest else floor(high), down, up)
+        down, low = self._extreme(index, 1, known)
+        up, high = self._extreme(index, -1, known)
+        endless = high is None or high >= self.table.cells[index].value + self.farthest
+        return Interval(self.lower[index] if low is None else low, None if endless else high, down, up)
 
-    def _extreme(self, index: int, sign: float, known: Collection[int]) -> Shift:
-        """A possible table in which a cell is as small (1) or large (-1) as it can be; the true one if none is sure."""
+    def _extreme(self, index: int, sign: int, known: Collection[int]) -> tuple[Shift, int | None]:
+        """A possible table in which a cell is as small (1) or large (-1) as it can be, and how small or large that is.
+
+        Where no such table is sure, it is the bound of the linear relaxation (None where that is not sure either), and
+        not what the cell is in some table: the true one is among these, and intervals are for every reader.
+        """
+        value = self.table.cells[index].value
         if index not in self.groups or index in known:
-            return {}
+            return {}, value
         members = [item for item in self.groups[index] if item not in known]
-        for whole in (False,) if self.table.sums else (False, True):
+        shift: Shift | None = None
+        end: int | None = None
+        for whole in (False, True) if self.scale == 1 else (False,):
             program = Program.empty()
             variables = {item: program.variable(*self._bounds(item), whole=whole) for item in members}
             add_relations(program, self.table, variables)
-            found = program.solve([(variables[index], sign)])
+            found = program.solve([(variables[index], float(sign))])
             if found is None:
-                return {}
-            away = {item: found[variable] / self.scale for item, variable in variables.items()}
-            shift = self.believed(away)
-            if shift is not None:
-                return shift
-        return {}
+                break
+            away = {item: found.values[variable] / self.scale for item, variable in variables.items()}
+            seen = self.believed(away, index, sign)
+            shift = seen if seen is not None else shift
+            if not whole and found.is_best:
+                end = value + sign * ceil(sign * away[index] - HAIR)
+            if seen is not None and found.is_best and (whole or value + seen.get(index, 0) == end):
+                return seen, value + seen.get(index, 0)
+        return shift or {}, end
 
-    def believed(self, away: Mapping[int, float]) -> Shift | None:
-        """What a program found, as exact numbers, if these are a table that agrees with all that is published.
+    def believed(self, away: Mapping[int, float], index: int, sign: int) -> Shift | None:
+        """What a program found, in whole numbers, if these are a table that agrees with all that is published.
 
-        Counts must be whole; an optimum of the linear relaxation that is whole is the optimum of whole numbers.
+        Where it found fractions, a second program looks for a table of the whole numbers around them.
+
+        Args:
+            away: how far cells are from the true ones.
+            index: a cell that should be as small (1) or as large (-1) as it can be.
+            sign: which of both.
         """
-        for denominator in DENOMINATORS if self.table.sums else DENOMINATORS[:1]:
-            shift = {item: Fraction(round(value * denominator), denominator) for item, value in away.items()}
-            if self.agrees(shift):
-                return {item: value for item, value in shift.items() if value}
-        return None
+        nearest = {item: round(value) for item, value in away.items()}
+        if self.agrees(nearest):
+            return {item: value for item, value in nearest.items() if value}
+        program, variables = Program.empty(), {}
+        for item, value in away.items():
+            low, high = self._limits(item)
+            least, most = max(low, floor(value) - 1), min(high, ceil(value) + 1)
+            if least > most:
+                return None
+            variables[item] = program.variable(least - nearest[item], most - nearest[item], whole=True)
+        for above, parts in self.table.relations:
+            gap = nearest.get(above, 0) - sum(nearest.get(part, 0) for part in parts)
+            terms = [(variables[part], 1.0) for part in parts if part in variables]
+            terms += [(variables[above], -1.0)] if above in variables else []
+            if terms:
+                program.row(terms, float(gap), float(gap))
+        found = program.solve([(variables[index], float(sign))] if index in variables else [])
+        if found is None:
+            return None
+        shift = {item: nearest[item] + round(found.values[variable]) for item, variable in variables.items()}
+        return {item: value for item, value in shift.items() if value} if self.agrees(shift) else None
 
-    def _bounds(self, index: int) -> tuple[float, float]:
+    def _limits(self, index: int) -> tuple[int, int]:
+        """How far a cell can be from its value as far as is published."""
         value, low, high = self.table.cells[index].value, self.lower[index], self.upper[index]
         most = self.farthest if high is None else min(self.farthest, high - value)
-        return max(-self.farthest, low - value) * self.scale, most * self.scale
+        return max(-self.farthest, low - value), most
+
+    def _bounds(self, index: int) -> tuple[float, float]:
+        low, high = self._limits(index)
+        return low * self.scale, high * self.scale
 
     def agrees(self, shift: Shift) -> bool:
         """Whether another table adds up exactly, and agrees with all that is published."""

@@ -63,14 +63,16 @@ def proven(
         exact: choose among these by an integer program; else by its linear relaxation.
 
     Returns:
-        The proof, added up in whole numbers (or exact fractions, for sums); None where none was found.
+        The proof, added up in whole numbers; None where none was found.
     """
-    for whole in (False,) if audit.table.sums else (False, True):
+    for whole in (False, True):
         search = _Search(audit, index, requirement, reader, prices or {}, exact, whole)
+        if whole and search.unit > 1:  # whole units of the program are not those of the table
+            return None
         found = search.program.solve()
         if found is None:
             return None
-        shifts = [audit.believed(search.shift(found, side)) for side in (0, 1)]
+        shifts = [audit.believed(search.shift(found.values, side), index, 1 - 2 * side) for side in (0, 1)]
         if shifts[0] is not None and shifts[1] is not None and requirement.of(index, shifts[0], shifts[1]):
             return Proof(shifts[0], shifts[1])
     return None
@@ -132,7 +134,7 @@ class _Search:
     def _ask(self, index: int, requirement: Requirement) -> None:
         down, up = (side[index][0] for side in self.sides)
         # A hair more than is asked for, where the numbers that are found are rounded.
-        spare = 0.5 if self.audit.table.sums else 0.0
+        spare = 0.5 if self.unit > 1 else 0.0
         self.program.row([(up, 1.0), (down, -1.0)], requirement.width / self.unit, float("inf"))
         self.program.row([(up, 1.0)], (requirement.above + spare) / self.unit, float("inf"))
         table = self.audit.table

@@ -109,7 +109,8 @@ def _controlled(table: CellTable, base: int, steps: int) -> Sequence[int] | None
     if found is None:
         return None
     values = [
-        (cell.value // base + round(found[number])) * base for cell, number in zip(table.cells, numbers, strict=True)
+        (cell.value // base + round(found.values[number])) * base
+        for cell, number in zip(table.cells, numbers, strict=True)
     ]
     near = all(
         value >= 0 and abs(value - cell.value) < steps * base for value, cell in zip(values, table.cells, strict=True)

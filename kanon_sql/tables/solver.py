@@ -12,7 +12,7 @@ from typing import Any
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.version import how_to_install
 
-__all__ = ["Program", "needs_scipy"]
+__all__ = ["Program", "Solution", "needs_scipy"]
 
 NODES = 2_000
 """The most nodes of a branch and bound: a number of nodes, not of seconds, so that runs are reproducible."""
@@ -32,6 +32,19 @@ def needs_scipy() -> Any:
             f"{how_to_install('tables')}"
         ) from None
     return optimize
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a program found.
+
+    Attributes:
+        values: those of the variables.
+        is_best: whether the solver says that no others cost less.
+    """
+
+    values: Sequence[float]
+    is_best: bool
 
 
 @dataclass
@@ -64,7 +77,7 @@ class Program:
         self._data += [(number, variable, factor) for variable, factor in terms]
         self._rows.append((lower, upper))
 
-    def solve(self, cost: Sequence[tuple[int, float]] | None = None) -> list[float] | None:
+    def solve(self, cost: Sequence[tuple[int, float]] | None = None) -> Solution | None:
         """The variables' values at the least cost that was found; None where none were found.
 
         Args:
@@ -91,4 +104,4 @@ class Program:
             constraints=constraints,
             options={"node_limit": NODES, "mip_rel_gap": 0.0},
         )
-        return None if found.x is None else [float(value) for value in found.x]
+        return None if found.x is None else Solution([float(value) for value in found.x], found.status == 0)

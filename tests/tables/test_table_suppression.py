@@ -10,6 +10,8 @@ import pytest
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.tables.audit import Audit, requirement_of
+from kanon_sql.tables.proof import proven
+from kanon_sql.tables.solver import Solution
 from kanon_sql.tables.structure import CellTable
 from kanon_sql.tables.suppress import readers, suppression
 from tests.oracles.tables import intervals_of, known, table_of
@@ -204,6 +206,22 @@ def test_three_dimensions_are_audited_in_whole_numbers() -> None:
     assert narrower
 
 
+def test_sums_are_audited_in_whole_numbers_as_well() -> None:
+    """Of these sums the totals of two dimensions leave one table of whole numbers, and others of fractions."""
+    twos, ones, zeros = ("0000 0010 1001 1100 1110 1111", "0101 0111", "0001 0011 0100 1010 1101")
+    values = {2: twos, 1: ones, 0: zeros}
+    finest = {tuple((part,) for part in place): value for value, own in values.items() for place in own.split()}
+    table = table_of(finest, totals=(True,) * 4, sensitive=lambda value: value == 0, need=lambda value: 1, sums=True)
+    suppressed = {place for place, cell in enumerate(table.cells) if sum(map(bool, cell.key)) > 2}
+    empty = table.position[("1",), ("1",), ("0",), ("1",)]
+    exact = intervals_of(table, *known(table, suppressed), most=20)
+    assert exact[empty] == (0, 0)
+    audit = Audit.of_suppressed(table, suppressed)
+    assert proven(audit, empty, requirement_of(table, empty, 1), ()) is None
+    found = [audit.interval(place) for place in sorted(suppressed)]
+    assert [(one.low, one.high) for one in found] == [exact[place] for place in sorted(suppressed)]
+
+
 def _keys(shape: tuple[int, ...], draw: random.Random) -> list[tuple[tuple[str], ...]]:
     return [tuple((str(part),) for part in place) for place in _product(shape) if draw.random() < 0.8]
 
@@ -243,11 +261,25 @@ def test_without_scipy_suppression_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_solver_that_lies_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program returns is added up again; nonsense leads to no proof, and nothing may be published."""
 
-    def nonsense(self: Any, cost: Any = None) -> list[float]:
-        return [float(number % 3) for number in range(len(self.cost))]
+    def nonsense(self: Any, cost: Any = None) -> Solution:
+        return Solution([float(number % 3) for number in range(len(self.cost))], is_best=True)
 
     monkeypatch.setattr("kanon_sql.tables.solver.Program.solve", nonsense)
+    assert suppression(children(), 1).failed
+
+
+@pytest.mark.parametrize("best", [None, False])
+def test_an_interval_that_no_program_found_does_not_say_the_value(
+    monkeypatch: pytest.MonkeyPatch, best: bool | None
+) -> None:
+    """The true table agrees with all that is published, and a solver that gives up may return it as its best."""
+
+    def gives_up(self: Any, cost: Any = None) -> Solution | None:
+        return None if best is None else Solution([0.0] * len(self.cost), best)
+
+    monkeypatch.setattr("kanon_sql.tables.solver.Program.solve", gives_up)
     table = children()
-    assert suppression(table, 1).failed
-    interval = Audit.of_suppressed(table, places(table, ADEQUATE)).interval(0)
-    assert interval.low == interval.high
+    audit = Audit.of_suppressed(table, places(table, ADEQUATE))
+    for index in places(table, ADEQUATE):
+        interval = audit.interval(index)
+        assert (interval.low, interval.high) == (1, None)
