@@ -97,7 +97,7 @@ def addition_of(workspace: Workspace, spec: TableSpec, shown: TableSpec, entries
     assert spec.release is not None
     written = {**spec.to_dict(), "ledger": None, "release": None}
     del written["source"]
-    levels = [list(item.levels) for item in shown.dimensions.values()]
+    levels = {name: list(item.levels) for name, item in shown.dimensions.items()}  # a ledger keeps no order of names
     entry = replace(Entry.bare(workspace, spec), table={"spec": written, "levels": levels, "source": _digest(spec)})
     return Addition.of(workspace, spec.ledger.table, entry, spec.hash, entries)
 
@@ -342,7 +342,8 @@ def audited_jointly(
 def _spec_of(spec: TableSpec, entry: Entry) -> TableSpec:
     assert entry.table is not None
     written = {**entry.table["spec"], "source": spec.source.to_dict(), "release": list(entry.release)}
-    return TableSpec.from_dict(written).with_levels(entry.table["levels"])
+    earlier = TableSpec.from_dict(written)
+    return earlier.with_levels([entry.table["levels"][name] for name in earlier.dimensions])
 
 
 def _threshold(spec: TableSpec) -> int:

@@ -255,3 +255,13 @@ def test_a_spec_with_a_ledger_reads_back() -> None:
     spec = spec_of("first", [[0], [1, 2, 3]], sex=True)
     assert kanon_sql.TableSpec.from_dict(spec.to_dict()) == spec
     jsonschema.Draft202012Validator(kanon_sql.TableSpec.json_schema()).validate(spec.to_dict())
+
+
+def test_dimensions_are_compared_in_any_order(database: Database) -> None:
+    """A ledger keeps names and not their order: levels of one dimension are not those of another."""
+    rows = [(age, of) for age in range(4) for of in "FM" for _ in range(4)]
+    database.table("people", COLUMNS, rows)
+    ages = {"hierarchy": {"tree": {"young": ["0", "1"], "old": ["2", "3"]}}, "levels": [0, 1]}
+    for release, dimensions in [("first", {"sex": None, "age": ages}), ("second", {"age": ages})]:
+        spec = kanon_sql.TableSpec.from_dict({**BASE, "release": release, "dimensions": dimensions})
+        assert kanon_sql.tabulate(database.engine, spec).passed
