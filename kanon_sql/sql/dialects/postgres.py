@@ -149,18 +149,94 @@ class Postgres(Dialect):
         return f"GENERATE_SERIES(0, {count} - 1)"
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
-        """Joins that compare NULL too, by hash: of arrays of one value, which compare it as a value.
+        """Joins that compare NULL too, and counts of different values, by hash.
 
-        IS NOT DISTINCT FROM cannot be hashed, and each row of one side would be looked at beside each row of the other.
-        Both sides have one type, or arrays would not compare.
+        IS NOT DISTINCT FROM cannot be hashed, and each row of one side would be looked at beside each row of the other:
+        arrays of one value compare it as a value. Both sides have one type, or arrays would not compare.
         """
         for join in tree.find_all(exp.Join):
             condition = join.args.get("on")
             if condition is not None:
                 join.set("on", replaced(condition, exp.NullSafeEQ, _of_arrays))
+        for select in list(tree.find_all(exp.Select)):
+            _count_by_hash(select)
         return tree
 
 
 def _of_arrays(same: exp.Expr) -> exp.Expr:
     left, right = (exp.Array(expressions=[side.copy()], bracket_notation=True) for side in (same.this, same.expression))
     return exp.EQ(this=left, expression=right)
+
+
+_PARTS = "kanon_parts"
+_OF_PARTS: Mapping[type[exp.Expr], type[exp.AggFunc]] = {
+    exp.Count: exp.Sum, exp.Sum: exp.Sum, exp.Min: exp.Min, exp.Max: exp.Max,
+}  # fmt: skip
+"""What is asked of a group -> what makes it from the answers of the group's parts."""
+
+
+def _count_by_hash(select: exp.Select) -> None:
+    """COUNT(DISTINCT x) of groups as a COUNT of their parts by x, which are grouped before.
+
+    The server sorts all rows by what they are grouped by and by x to find what is different, and hashes two groupings.
+    A query stays as it is where something else of it is not made from answers of the parts.
+    """
+    given = {name for name, value in select.args.items() if value}
+    inner, group = given & {"from_", "joins", "where"}, select.args.get("group")
+    if group is None or given - inner - {"with_", "expressions", "group", "having"}:
+        return
+    if any(value for name, value in group.args.items() if name != "expressions"):
+        return
+    aliases = {exp.column(item.args["alias"]): item.this for item in select.selects if isinstance(item, exp.Alias)}
+    if any(aliases.get(key, key) != key for key in group.expressions):
+        return  # that may be what they are grouped by, or a column of its name
+    asked = [*select.selects, *([select.args["having"].this] if "having" in given else [])]
+    own = [found for item in asked for found in item.find_all(exp.AggFunc) if not isinstance(found.parent, exp.Window)]
+    counted = {found.this for found in own if isinstance(found.this, exp.Distinct)}
+    if len(counted) != 1 or not all(map(_has_parts, own)) or any(item.find(exp.Select) for item in asked):
+        return
+    keys = [*group.expressions, *counted.pop().expressions]
+    parts = {key: f"part{number}" for number, key in enumerate(dict.fromkeys(keys))}
+    by = [*parts]
+
+    def part(expression: exp.Expr) -> exp.Column:
+        name = parts.setdefault(expression, f"part{len(parts)}")
+        return exp.column(exp.to_identifier(name, quoted=True), _PARTS)
+
+    def whole(node: exp.Expr) -> exp.Expr:
+        if node in group.expressions:
+            return part(node)
+        if type(node) not in _OF_PARTS or isinstance(node.parent, exp.Window):
+            return node
+        if isinstance(node.this, exp.Distinct):
+            return exp.Count(this=part(node.this.expressions[0]), big_int=True)
+        made = _OF_PARTS[type(node)](this=part(node.copy()))
+        return exp.cast(made, exp.DType.BIGINT) if isinstance(node, exp.Count) else made
+
+    made = [item.copy().transform(whole) for item in asked]
+    if any(column.table != _PARTS for item in made for column in item.find_all(exp.Column)):
+        return  # of the group, without being what it is grouped by
+    grouped = exp.Select(
+        **{name: select.args[name] for name in inner},
+        expressions=[exp.alias_(question.copy(), name, quoted=True) for question, name in parts.items()],
+        group=exp.Group(expressions=[key.copy() for key in by]),
+    )
+    expressions = [
+        exp.alias_(new, old.name, quoted=True) if isinstance(old, exp.Column) else new
+        for new, old in zip(made, select.selects, strict=False)
+    ]
+    for name in inner:
+        select.set(name, None)
+    select.set("expressions", expressions)
+    select.set("from_", exp.From(this=grouped.subquery(exp.to_identifier(_PARTS, quoted=True))))
+    select.set("group", exp.Group(expressions=[part(key) for key in dict.fromkeys(group.expressions)]))
+    if "having" in given:
+        select.set("having", exp.Having(this=made[-1]))
+
+
+def _has_parts(asked: exp.Expr) -> bool:
+    """Whether an aggregate of a group can be made from those of its parts by what is counted."""
+    if isinstance(asked.parent, exp.Filter) or type(asked) not in _OF_PARTS:
+        return False
+    different = asked.this
+    return not isinstance(different, exp.Distinct) or (isinstance(asked, exp.Count) and len(different.expressions) == 1)
