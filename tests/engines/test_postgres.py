@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+import sqlglot
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -453,3 +455,34 @@ def test_numbers_without_a_scale_are_joined_by_value(postgres: Subject) -> None:
             assert {attack.exposed for attack in found} >= {1}, option
     for name in ("s", "r"):
         postgres.drop(name)
+
+
+COUNTS = [
+    "SELECT q, COUNT(DISTINCT s) AS n FROM t GROUP BY q",
+    "SELECT COUNT(DISTINCT s) AS n, q AS q, COUNT(*) AS m, COUNT(v) AS o FROM t WHERE v > 1 GROUP BY q, r",
+    "SELECT r, SUM(v) AS v, MIN(v) AS low, MAX(s) AS top, SUM(COUNT(DISTINCT s)) OVER () AS n FROM t GROUP BY q, r",
+    "SELECT a.q, COUNT(DISTINCT CASE WHEN b.v > 2 THEN b.s END) AS n FROM t AS a JOIN t AS b ON a.r = b.r GROUP BY a.q",
+    "SELECT q FROM t GROUP BY q HAVING COUNT(DISTINCT v) > 1 AND COUNT(*) > 2",
+    "SELECT n, COUNT(DISTINCT m) AS m FROM (SELECT q AS n, COUNT(DISTINCT s) AS m FROM t GROUP BY q, r) p GROUP BY n",
+]
+"""What is grouped twice."""
+OTHER_COUNTS = [
+    "SELECT COUNT(DISTINCT s) AS n FROM t",
+    "SELECT q, COUNT(DISTINCT s) AS n, COUNT(DISTINCT v) AS m FROM t GROUP BY q",
+    "SELECT q, COUNT(DISTINCT s) AS n, AVG(v) AS mean FROM t GROUP BY q",
+    "SELECT q, SUM(DISTINCT v) AS n FROM t GROUP BY q",
+    "SELECT v AS q, COUNT(DISTINCT s) AS n FROM t GROUP BY q, v",
+    "SELECT q, COUNT(DISTINCT s) AS n FROM t GROUP BY q ORDER BY q",
+    "SELECT q, (SELECT MAX(u.v) FROM t AS u WHERE u.q = t.q) AS m, COUNT(DISTINCT s) AS n FROM t GROUP BY q",
+]
+
+
+@pytest.mark.parametrize("query", [*COUNTS, *OTHER_COUNTS])
+def test_different_values_are_counted_as_the_server_counts_them(postgres: Subject, query: str) -> None:
+    draw = random.Random(query)
+    some = [None, "a", "b", "A"]
+    rows = [(draw.choice(some), draw.choice(some), draw.choice(some), draw.choice([None, 1, 2, 3])) for _ in range(40)]
+    postgres.table("t", {"q": "text", "r": "text", "s": "text", "v": "integer"}, rows)
+    rewritten = postgres.dialect.sql(sqlglot.parse_one(query, dialect="postgres"))
+    assert ("DISTINCT" not in rewritten) == (query in COUNTS)
+    assert Counter(postgres.fetch(rewritten)) == Counter(postgres.fetch(query))

@@ -228,7 +228,7 @@ def _count_by_hash(select: exp.Select) -> None:
     for name in inner:
         select.set(name, None)
     select.set("expressions", expressions)
-    select.set("from_", exp.From(this=grouped.subquery(exp.to_identifier(_PARTS, quoted=True))))
+    select.set("from_", exp.From(this=grouped.subquery(exp.to_identifier(_PARTS, quoted=True), copy=False)))
     select.set("group", exp.Group(expressions=[part(key) for key in dict.fromkeys(group.expressions)]))
     if "having" in given:
         select.set("having", exp.Having(this=made[-1]))
