@@ -275,13 +275,14 @@ def session_statements(engine: Engine) -> list[str]:
 
         return [f"SET {key} = {literal(value)}" for key, value in (OF_POSTGRES | PLANS).items()]
     if name == "mariadb":
-        from kanon_sql.engines.backends.mysql import MODE, MariaDBBackend
+        from kanon_sql.engines.backends.mysql import LEAST_ROOM, MODE, MariaDBBackend
 
         longest = 4 * MariaDBBackend.dialect.longest_text + 16
         return [
             f"SET NAMES utf8mb4 COLLATE {MariaDBBackend.dialect.collation}",
             f"SET SESSION sql_mode = {literal(MODE)}, time_zone = '+00:00', join_cache_level = 2, "
-            f"max_sort_length = {longest}, sort_buffer_size = {512 * longest}, default_tmp_storage_engine = 'Aria'",
+            f"max_sort_length = {longest}, sort_buffer_size = {512 * longest}, default_tmp_storage_engine = 'Aria', "
+            + ", ".join(f"{room} = GREATEST(@@{room}, {least})" for room, least in LEAST_ROOM.items()),
         ]
     if name == "clickhouse":
         from kanon_sql.engines.clickhouse_settings import SETTINGS as OF_CLICKHOUSE

@@ -593,3 +593,21 @@ def test_a_lock_that_is_held_too_long_is_told(mariadb: Any, counted: None) -> No
         with pytest.raises(DatabaseError, match="error 1205: another connection held a lock for longer"):
             engine.execute(Statement("test", "UPDATE counted SET n = 2"))
         other.exec_driver_sql("ROLLBACK")
+
+
+@pytest.mark.parametrize(
+    ("query", "joined"),
+    [
+        ("SELECT s.*, l.a, l.A FROM s JOIN l ON s.x = l.b", "(SELECT `A`, `b` FROM l LIMIT"),
+        (
+            "SELECT s.a FROM s JOIN l ON s.x = l.b WHERE EXISTS (SELECT 1 FROM k WHERE k.z = l.q)",
+            "(SELECT `q`, `b` FROM",
+        ),
+        ("SELECT l.* FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
+        ("SELECT * FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
+        ("SELECT c FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
+    ],
+)
+def test_a_joined_table_has_the_columns_that_are_read(query: str, joined: str) -> None:
+    """More might not fit into memory, and a key takes ten times as long to make on disk."""
+    assert joined in MariaDBBackend.dialect.sql(sqlglot.parse_one(query))

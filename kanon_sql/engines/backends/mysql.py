@@ -117,6 +117,9 @@ MODE = "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGI
 Dates that no calendar has stay what they are: else 2001-02-30 is cast to 0000-00-00, and a query that only reads does
 not tell."""
 
+LEAST_ROOM = dict.fromkeys(("tmp_table_size", "max_heap_table_size"), 2**26)
+"""Bytes that a table within a query may have in memory; a key of one on disk takes ten times as long to make."""
+
 _MANY = 10_000
 """Sessions of a server that are looked at."""
 
@@ -212,11 +215,12 @@ class MariaDBBackend(Backend):
             self._refuse_the_past(engine)
             if not _counts(engine):
                 self.dialect = WITHOUT_SEQUENCES
-        names = [*settings, "sort_buffer_size", self._read_only]
+        names = [*settings, *LEAST_ROOM, "sort_buffer_size", self._read_only]
         values = self.first(engine, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
         self._before = dict(zip(names, values, strict=True))
         # Fifteen sort keys of 32 long texts each, else the server refuses; it takes what the rows need.
         settings["sort_buffer_size"] = max(512 * longest, int(self._before["sort_buffer_size"]))
+        settings |= {name: max(room, int(self._before[name])) for name, room in LEAST_ROOM.items()}
         self._set(engine, settings)
 
     def __init__(self) -> None:

@@ -135,7 +135,7 @@ class MariaDB(Dialect):
             if select.args.get("joins"):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])
                 for join in select.args["joins"]:
-                    _keyed(join)
+                    _keyed(join, _read_columns(select, join.alias_or_name))
                 _kept_whole(select)
         for column in tree.find_all(exp.ColumnDef):
             if column.kind is not None and column.kind.this in exp.DataType.TEXT_TYPES:
@@ -261,27 +261,44 @@ def _sorted_extreme(window: exp.Expr) -> exp.Expr:
     return found
 
 
-def _keyed(join: exp.Expr) -> None:
+def _read_columns(select: exp.Select, table: str) -> list[exp.Expr]:
+    """The columns of a table that a query reads; all, where it does not say of each column of which table it is."""
+    asked = [select.args.get(name) for name in ("where", "group", "having", "order", "qualify")]
+    asked += [*select.expressions, *(join.args.get("on") for join in select.args["joins"])]
+    columns = [column for part in asked if part is not None for column in part.find_all(exp.Column)]
+    own = {column.name.lower(): column.this for column in columns if column.table == table}
+    if (
+        "*" in own
+        or any(isinstance(item, exp.Star) for item in select.expressions)
+        or not all(c.table for c in columns)
+    ):
+        return [exp.Star()]
+    return [exp.column(exp.to_identifier(name.name, quoted=True)) for name in own.values()]
+
+
+def _keyed(join: exp.Expr, read: Sequence[exp.Expr]) -> None:
     """Let the server find the rows to join by a key: the joined table as a derived one, which gets it.
 
     Scratch tables have no index. A derived table is given one on the columns it is joined by
     (LIMIT keeps it from being merged into the query), if these are short enough; so each exact
-    text, which may be long, is looked up by a digest first. Joins keep their order, or the
-    server might multiply small tables before it looks at the large one.
+    text, which may be long, is looked up by a digest first. It has no other columns than are read,
+    or it might not fit into memory, and a key takes ten times as long to make on disk. Joins keep
+    their order, or the server might multiply small tables before it looks at the large one.
     """
     joined, condition = join.this, join.args.get("on")
     if condition is None:
         return
     alias = joined.alias_or_name
-    columns: list[exp.Expr] = [exp.Star()]
+    columns = [*read]
     for same in equalities(condition):
         text, own = same.left, same.right
         if isinstance(text.unnest(), exp.Collate) and {column.table for column in own.find_all(exp.Column)} == {alias}:
-            name = f"{_DIGEST}{len(columns) - 1}" if len(columns) > 1 else _DIGEST
+            number = len(columns) - len(read)
+            name = f"{_DIGEST}{number}" if number else _DIGEST
             columns.append(exp.alias_(_digest(_unqualified(own)), name))
             looked_up = type(same)(this=_digest(text), expression=exp.column(name, alias))
             join.set("on", exp.and_(join.args["on"], looked_up))
-    if isinstance(joined, exp.Subquery) and len(columns) == 1:
+    if isinstance(joined, exp.Subquery) and len(columns) == len(read):
         return  # grouped or numbered, so not merged either
     rows = joined.copy()
     if isinstance(rows, exp.Table):
