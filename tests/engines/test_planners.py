@@ -196,6 +196,19 @@ def test_mariadb_joins_by_a_digest_of_each_text(subject: Subject) -> None:
         assert max(looked_at_in(plan)) <= 2, "rows of a step for each row before it"
 
 
+@pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
+@pytest.mark.parametrize("joined", ["other", "(SELECT b AS b, c AS c FROM other)", "(SELECT DISTINCT b, c FROM other)"])
+def test_mariadb_joins_queries_by_a_key(subject: Subject, joined: str) -> None:
+    """One that is merged into the query around it has none: each row would be looked at beside each row."""
+    for name in ("held", "other"):
+        subject.table(name, {"b": "integer", "c": "integer"}, [(n, n % 5) for n in range(300)])
+    query = f"SELECT COUNT(*), SUM(found.c) FROM held LEFT JOIN {joined} AS found ON held.b + 1 = found.b"
+    sent = subject.dialect.sql(sqlglot.parse_one(query, read="duckdb"))
+    assert subject.fetch(sent) == [(300, sum(n % 5 for n in range(1, 300)))]
+    ((plan,),) = subject.fetch(f"ANALYZE FORMAT=JSON {sent}")
+    assert max(looked_at_in(plan)) <= 2, "rows of a step for each row before it"
+
+
 @pytest.mark.parametrize(
     "subject",
     [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("mariadb", "sqlite")],

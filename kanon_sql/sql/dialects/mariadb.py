@@ -299,12 +299,21 @@ def _keyed(join: exp.Expr, read: Sequence[exp.Expr]) -> None:
             looked_up = type(same)(this=_digest(text), expression=exp.column(name, alias))
             join.set("on", exp.and_(join.args["on"], looked_up))
     if isinstance(joined, exp.Subquery) and len(columns) == len(read):
-        return  # grouped or numbered, so not merged either
+        if _is_merged(joined.this):
+            joined.set("this", joined.this.limit(_ALL_ROWS))
+        return
     rows = joined.copy()
     if isinstance(rows, exp.Table):
         rows.set("alias", None)
     derived = exp.Select(expressions=columns).from_(rows).limit(_ALL_ROWS)
     join.set("this", derived.subquery(exp.to_identifier(alias, quoted=True)))
+
+
+def _is_merged(inner: exp.Expr | None) -> bool:
+    """Whether the server takes a query for a part of the one that it is in: not what is grouped or numbered."""
+    if not isinstance(inner, exp.Select) or any(inner.args.get(part) for part in ("group", "distinct", "limit")):
+        return False
+    return inner.find(exp.Window, exp.AggFunc) is None
 
 
 def _kept_whole(select: exp.Select) -> None:
@@ -315,10 +324,8 @@ def _kept_whole(select: exp.Select) -> None:
     """
     first = select.args["from_"].this
     inner = first.this if isinstance(first, exp.Subquery) else None
-    if not isinstance(inner, exp.Select) or not inner.args.get("joins"):
+    if not isinstance(inner, exp.Select) or not inner.args.get("joins") or not _is_merged(inner):
         return
-    if any(inner.args.get(part) for part in ("group", "distinct", "limit")) or inner.find(exp.Window, exp.AggFunc):
-        return  # not merged either
     tables = {item.alias_or_name: {column.table for column in item.find_all(exp.Column)} for item in inner.selects}
     for join in select.args["joins"]:
         equal = list((join.args.get("on") or exp.true()).find_all(exp.EQ, exp.NullSafeEQ))
