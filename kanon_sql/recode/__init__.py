@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanon_sql.recode.cells import CellsResult
     from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
     from kanon_sql.recode.kept_recoding import KeptRecoding, hierarchies_of
+    from kanon_sql.recode.sweep import sweeps_dear_classes
 
 __all__ = [
     "CellsResult",
@@ -35,6 +36,7 @@ __all__ = [
     "invariant_classes",
     "recoded",
     "recoding_obstacles",
+    "sweeps_dear_classes",
 ]
 
 _HOME = {
@@ -45,6 +47,7 @@ _HOME = {
     "Past": "invariant",
     "hierarchies_of": "kept_recoding",
     "invariant_classes": "invariant",
+    "sweeps_dear_classes": "sweep",
 }
 """What not every recoding needs, and the files that are imported where it is asked for."""
 

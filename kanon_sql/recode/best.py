@@ -1,8 +1,8 @@
-"""The best of several recodings: from the top down, from the full-domain optimum down, and a sweep that learns of both.
+"""Recodings from the top down, whose dear classes are swept where that loses less; and the best of several of them.
 
-Its dear classes are swept once more, where that loses less. The one that loses least is released. A recoding that
-begins with the full-domain optimum has no label above its levels and suppresses no other rows, so the best never loses
-more than the optimum does.
+The best is of three: from the top down, from the full-domain optimum down, and a sweep that learns of both, whose dear
+classes are swept once more. The one that loses least is released. A recoding that begins with the full-domain optimum
+has no label above its levels and suppresses no other rows, so the best never loses more than the optimum does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from kanon_sql.evaluate import Budget
 from kanon_sql.recode.partitions import Partitions, peel
 from kanon_sql.recode.release import Mapped, mapped
 from kanon_sql.recode.specialize import specialize
-from kanon_sql.recode.sweep import Prices, learned, prices_of, sweep, sweep_again, worth_a_second
+from kanon_sql.recode.sweep import (
+    AFTER_A_SWEEP,
+    AFTER_CUTS,
+    Again,
+    Prices,
+    learned,
+    prices_of,
+    sweep,
+    sweep_again,
+    worth_a_second,
+)
 from kanon_sql.search import Stopped
 
 __all__ = ["OPTIMUM", "TOP", "Attempt", "attempts"]
@@ -57,7 +67,7 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
     Args:
         given: attempts that have just begun; the sweep begins where the last one does.
         budget: when to end early.
-        sweeps: whether to sweep.
+        sweeps: whether to sweep all vectors, as one more attempt; else those of each attempt's dear classes.
 
     Returns:
         The attempts that can be released, and why it ended early, in words; None if it did not.
@@ -74,8 +84,9 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
                 found, prices = _swept(made)
                 made.append(found)
                 specialize(found.state)
-                if worth_a_second(found.state, found.mapped):
-                    made[-1] = _swept_again(found, prices)
+                made[-1] = _swept_again(found, AFTER_A_SWEEP, prices)
+            for place, attempt in enumerate(given if not sweeps else ()):
+                made[place] = _swept_again(attempt, AFTER_CUTS)
     except Stopped as stopped:
         return made, str(stopped)
     return made, None
@@ -91,10 +102,12 @@ def _swept(made: Sequence[Attempt]) -> tuple[Attempt, Prices]:
     return Attempt(SWEEP, state, sweep(state, nodes, prices)), prices
 
 
-def _swept_again(before: Attempt, prices: Prices) -> Attempt:
-    """A sweep whose dear classes are swept once more, if less is lost then; else as it was."""
-    again = Attempt(SWEEP, before.state.apart("swept_again_"))
-    steps = sweep_again(again.state, before.mapped, prices)
+def _swept_again(before: Attempt, how: Again, prices: Prices | None = None) -> Attempt:
+    """An attempt whose dear classes are swept, if that is worth it and less is lost then; else as it was."""
+    if not worth_a_second(before.state) or not before.mapped.lost:
+        return before
+    again = Attempt(before.name, before.state.apart("swept_again_"))
+    steps = sweep_again(again.state, before.mapped, how, prices or prices_of(before.state))
     if steps is None:
         return before
     again.steps = before.steps + steps

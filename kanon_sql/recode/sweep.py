@@ -8,8 +8,9 @@ Which nodes: those whose levels the classes of other recodings have, and their n
 lost, or, of many vectors, which are swept once alone, the most used. What is left over at the end stays one partition;
 it and all classes are then divided from the top down.
 
-Half of all that is lost is lost by few rows, in classes that had to take what was left. A second sweep opens the dear
-classes alone, and has nodes enough for them that were learned from nothing else.
+Half of all that is lost is lost by few rows, in classes that had to take what was left. A sweep of the dear classes
+opens them alone, and has nodes enough for them that were learned from nothing else. It follows every recoding of few
+vectors, whether that was a sweep itself or cuts from the top down.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from kanon_sql.search import Node
 from kanon_sql.sql import Relation, render, slot
 
 __all__ = [
+    "AFTER_A_SWEEP",
+    "AFTER_CUTS",
     "BATCH",
     "NODES",
     "STATEMENTS_A_STEP",
     "STEPS_A_BATCH",
+    "Again",
     "Prices",
     "learned",
     "nodes_table",
     "prices_of",
     "sweep",
     "sweep_again",
+    "sweeps_dear_classes",
     "worth_a_second",
 ]
 
@@ -49,12 +54,6 @@ PAIRS = 36_000_000
 FEWEST_NODES = 96
 """This many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
 
-LEARNED_AGAIN, BATCH_AGAIN = 512, 128
-"""The most that are learned of dear classes, which have few vectors; and how many of them there are in a step."""
-
-DEAR = 2
-"""The rows of a dear class lose more than this many times what rows lose on average."""
-
 BATCH = 48
 """How many nodes vectors choose among in one step, unless a caller takes more."""
 
@@ -69,6 +68,28 @@ STATEMENTS_A_STEP = 5
 
 NUMBERS = 2**16
 """More than there are nodes: a price and the number of its node are one number."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """How the dear classes of a recoding are swept.
+
+    Attributes:
+        halves: the rows of a dear class lose more than this many halves of what rows lose on average.
+        nodes: the most that are learned of them.
+        batch: how many of them vectors choose among in one step.
+    """
+
+    halves: int
+    nodes: int
+    batch: int
+
+
+AFTER_A_SWEEP = Again(4, 512, 128)
+"""The dear classes of a sweep have few vectors."""
+
+AFTER_CUTS = Again(1, 192, 64)
+"""Those of cuts have most. Of 512 nodes, 128 in a step, they would lose a hundredth less in half as long again."""
 
 
 @dataclass(frozen=True)
@@ -104,14 +125,14 @@ def prices_of(state: Partitions) -> Prices:
     return Prices(table, tops | means)
 
 
-def _few(vectors: int) -> bool:
-    """Whether vectors are few enough for dear classes to be swept again."""
+def sweeps_dear_classes(vectors: int) -> bool:
+    """Whether vectors are few enough for dear classes to be swept, which a limit or coins may still prevent."""
     return vectors * NODES <= PAIRS
 
 
 def most_nodes(vectors: int) -> int:
     """How many learned nodes are swept, of this many vectors."""
-    return LEARNED if _few(vectors) else max(FEWEST_NODES, PAIRS // vectors)
+    return LEARNED if sweeps_dear_classes(vectors) else max(FEWEST_NODES, PAIRS // vectors)
 
 
 def learned(
@@ -136,7 +157,7 @@ def learned(
             ranged=tuple(mapped.ranges),
             most=most,
             dear=dear is not None,
-            by_lost=_few(state.count),
+            by_lost=sweeps_dear_classes(state.count),
         )
         for *levels, amount in state.workspace.query(statement, most):
             lost[tuple(map(int, levels))] += int(amount)
@@ -168,24 +189,25 @@ def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices, batch: int =
     return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes]), batch).run(len(nodes))
 
 
-def worth_a_second(state: Partitions, mapped: Mapped) -> bool:
-    """Whether dear classes are swept again: something is lost, and vectors are few enough for all the nodes."""
-    return mapped.lost > 0 and _few(state.count)
+def worth_a_second(state: Partitions) -> bool:
+    """Whether dear classes are swept: no coins decide, and vectors are few enough for all the nodes."""
+    return state.steps is not None and state.key is None and sweeps_dear_classes(state.count)
 
 
-def sweep_again(state: Partitions, mapped: Mapped, prices: Prices) -> int | None:
+def sweep_again(state: Partitions, mapped: Mapped, how: Again, prices: Prices) -> int | None:
     """Sweep the dear classes of a recoding, by nodes that are learned from them, and leave its other classes closed.
 
     Args:
         state: the partitions of the recoding, in a room of their own; it ends with all partitions open again.
         mapped: the classes.
+        how: which of them are dear, and how many nodes there are for them.
         prices: what levels cost.
 
     Returns:
         How many steps it took; None where no class is dear.
     """
-    dear = DEAR * mapped.lost // mapped.rows
-    nodes = learned(state, [mapped], prices, LEARNED_AGAIN, dear)
+    dear = how.halves * mapped.lost // (2 * mapped.rows)
+    nodes = learned(state, [mapped], prices, how.nodes, dear)
     if not nodes:
         return None
     state.open = state.make(
@@ -195,7 +217,7 @@ def sweep_again(state: Partitions, mapped: Mapped, prices: Prices) -> int | None
     )  # fmt: skip
     state.last *= 2
     table = nodes_table(state, [(node, node) for node in nodes])
-    return _Sweep(state, prices, table, BATCH_AGAIN).run(len(nodes))
+    return _Sweep(state, prices, table, how.batch).run(len(nodes))
 
 
 def nodes_table(state: Partitions, nodes: Sequence[tuple[Node, Node]], what: str = "nodes") -> Relation:

@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
 from kanon_sql.recode import best as best_module
 from kanon_sql.recode import sweep as sweep_module
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
-from kanon_sql.recode.sweep import STATEMENTS_A_STEP
+from kanon_sql.recode.sweep import STATEMENTS_A_STEP, Again
 from kanon_sql.release import write as write_module
 from kanon_sql.report.recoding import recoding_in_words
 from kanon_sql.verbs.dbt.project import dbt
@@ -23,6 +23,9 @@ from tests.support.specs import QUIET
 
 OTHERS = 70
 """Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
+
+SWEPT = 30
+"""Statements that a sweep of dear classes takes besides its steps and the rounds after it."""
 
 BEST = {"method": "local", "variant": "best"}
 
@@ -107,9 +110,10 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         fill(database, rows)
         result = kanon_sql.anonymize(database.engine, spec())
         assert result.recoding is not None
-        rounds, columns = result.recoding["rounds"] + 1, 2
-        assert result.cost.statements <= STATEMENTS_A_ROUND_OF_SIZES * rounds + 10 * columns + OTHERS
-        assert result.cost.rows_fetched <= 2 * rounds + 20 * columns + 40
+        rounds, steps, columns = result.recoding["rounds"] + 2, result.recoding["tried"]["top"]["steps"], 2
+        most = STATEMENTS_A_ROUND_OF_SIZES * rounds + STATEMENTS_A_STEP * steps
+        assert result.cost.statements <= most + 10 * columns + OTHERS + SWEPT
+        assert result.cost.rows_fetched <= 2 * rounds + steps + 30 * columns + 40
         assert result.cost.source_scans == 1
 
 
@@ -146,7 +150,8 @@ def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     asked = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "illness", "t": 0.5}}]
     result = kanon_sql.anonymize(visits.engine, spec(sensitive=["illness"], privacy=asked))
     assert result.recoding is not None
-    assert result.cost.statements <= STATEMENTS_A_ROUND * (result.recoding["rounds"] + 1) + OTHERS + 60
+    rounds, steps = result.recoding["rounds"] + 2, result.recoding["tried"]["top"]["steps"]
+    assert result.cost.statements <= STATEMENTS_A_ROUND * rounds + STATEMENTS_A_STEP * steps + OTHERS + SWEPT + 60
 
 
 @pytest.mark.slow
@@ -222,8 +227,7 @@ def test_a_second_sweep_that_loses_more_is_not_released(database: Database, monk
     monkeypatch.setattr(best_module, "worth_a_second", lambda *_: False)
     once = kanon_sql.plan(database.engine, asked)
     monkeypatch.undo()
-    monkeypatch.setattr(sweep_module, "DEAR", 0)
-    monkeypatch.setattr(sweep_module, "LEARNED_AGAIN", 1)
+    monkeypatch.setattr(best_module, "AFTER_A_SWEEP", Again(halves=0, nodes=1, batch=1))
     again = kanon_sql.plan(database.engine, asked)
     assert again.recoding is not None
     assert once.recoding is not None

@@ -90,10 +90,14 @@ def test_what_refinement_rules_out_comes_of_some_key(database: Database, monkeyp
 
 
 @pytest.mark.slow
-def test_without_chances_it_is_local_recoding(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_chances_it_is_local_recoding_that_never_sweeps(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chances(monkeypatch, 0, 0)
     source = source_of(random.Random(2), 2, 40)
-    assert release_of(database, source, spec_of(3, recoding=RESIST)) == released(Local(columns(2), 3).release(source))
+    once, twice = (released(Local(columns(2), 3, sweeps=sweeps).release(source)) for sweeps in (False, True))
+    assert release_of(database, source, spec_of(3, recoding=RESIST)) == once
+    assert once != twice
 
 
 @pytest.mark.slow
@@ -106,7 +110,7 @@ def test_classes_satisfy_and_labels_cover(database: Database, monkeypatch: pytes
         assert sum(rows for _, rows in release) == 60
         assert min(rows for _, rows in release) >= 3
     assert len(found) > 1, "another key, another release"
-    assert found != {released(Local(columns(2), 3).release(source))}
+    assert found != {released(Local(columns(2), 3, sweeps=False).release(source))}
 
 
 def test_rows_that_stand_for_several_persons_are_refused() -> None:

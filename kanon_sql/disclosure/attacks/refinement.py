@@ -2,7 +2,7 @@
 
 Combinatorial refinement attacks (Chhillar, Righi, Sutter, Kornaropoulos 2025) need no other data: labels were chosen by
 rules that are public, and values under a label for which the rules would have chosen otherwise are impossible. Theirs
-are the rules of ARX; these are the ones of :mod:`kanon_sql.recode.specialize`, begun at the top, for k rows per class:
+are the rules of ARX; these are the ones of local recoding (``fast``), begun at the top, for k rows per class:
 
 - *lowest*: the label of a class is the lowest one that its rows have in common. So not all rows are in one of the
   parts that it is divided into on the next level down: at most n - 1 of n rows.
@@ -19,6 +19,13 @@ are the rules of ARX; these are the ones of :mod:`kanon_sql.recode.specialize`, 
 The second and third need vectors of k rows to have been released by themselves, which does not happen where 1 to k - 1
 rows would stay behind. Then fewer than k rows are in vectors of fewer than k rows; every class of fewer than 2k rows
 that has two different ones holds such a row, so k such classes refute it. Where fewer do, only the first rule is used.
+
+Those two are also the rules of :mod:`kanon_sql.recode.specialize` alone. Of few vectors, dear classes are swept again
+(:mod:`kanon_sql.recode.sweep`): their rows claim classes of several nodes of the lattice, and classes that become alike
+are one. So a class may have had an allowable cut, and hold rows that a finer class would have covered. A release does
+not say which classes were swept. Then only *lowest* and *whole vectors* are used, which
+hold however classes are made of vectors; also where levels above the values are the lowest, since vectors are then
+fewer than values tell.
 
 Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
 in :mod:`kanon_sql.disclosure.attacks.median_cuts`.
@@ -45,6 +52,7 @@ from kanon_sql.disclosure.attacks.median_cuts import refined_by_medians
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.recode import sweeps_dear_classes
 from kanon_sql.spec import Spec, why_not_parted
 from kanon_sql.sql import Relation, identifier, render
 
@@ -130,14 +138,16 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     if any(workspace.row("disclosure/attacks/unclear_labels", levels=levels)):
         return [Unmeasured(name, "a text is the label of different values on two levels of a hierarchy")]
     classes = workspace.table("refined_classes")
+    lowest = [lookup.quasi_identifier.minimum_level for lookup in lookups]
     workspace.execute(
         "disclosure/attacks/numbered_classes",
-        target=classes, labels=labels, levels=levels, names=names,
-        lowest=[lookup.quasi_identifier.minimum_level for lookup in lookups],
+        target=classes, labels=labels, levels=levels, names=names, lowest=lowest,
     )  # fmt: skip
-    (light,) = workspace.row("disclosure/attacks/light_classes", classes=classes, k=k)
+    light, vectors = map(int, workspace.row("disclosure/attacks/light_classes", classes=classes, people=people, k=k))
     resisted, iterated = scene.spec.recoding.resist is not None, scene.given.made_by is not None
-    peeled = int(light) >= k and not resisted and not iterated
+    cut = not resisted and not iterated
+    swept = cut and (any(lowest) or sweeps_dear_classes(vectors))
+    peeled = cut and not swept and light >= k
     found, ruled = [], []
     for index, (own, column) in enumerate(keys.items()):
         parts, below, peers, pairs, refined = (
@@ -179,7 +189,12 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
                 whole=scene.release.relation,
                 estimate=True,
                 notes=_notes(
-                    k, peeled, resisted, iterated, workspace.row("disclosure/attacks/refined_facts", classes=refined)
+                    k,
+                    peeled,
+                    swept,
+                    resisted,
+                    iterated,
+                    workspace.row("disclosure/attacks/refined_facts", classes=refined),
                 ),
             )
         )
@@ -225,7 +240,7 @@ def _of_persons(
     )
 
 
-def _notes(k: int, peeled: bool, resisted: bool, iterated: bool, facts: Sequence[object]) -> list[str]:
+def _notes(k: int, peeled: bool, swept: bool, resisted: bool, iterated: bool, facts: Sequence[object]) -> list[str]:
     """What the figures rest on, how much they say, and what they do not say."""
     generalized, shrunk, shares, certain, bounded, contradicted = (float(str(fact)) for fact in facts)
     notes = [
@@ -241,6 +256,11 @@ def _notes(k: int, peeled: bool, resisted: bool, iterated: bool, facts: Sequence
             "with resist: refinement no value under a label is impossible: only that labels are the lowest was used; "
             "how likely values are is not measured"
         )
+    elif swept:
+        notes.append(
+            "where vectors are as few as here, dear classes are swept again, so that cuts rule nothing out: only that "
+            "labels are the lowest, and vectors whole, was used"
+        )
     elif not peeled and not iterated:
         notes.append(
             f"fewer than {k} classes prove that vectors of {k} rows were released by themselves: only that labels are "
@@ -251,5 +271,5 @@ def _notes(k: int, peeled: bool, resisted: bool, iterated: bool, facts: Sequence
             f"{contradicted:,.0f} classes contradict that: they were not made by this recoding, and the figures of the "
             "others rest on an assumption that is false"
         )
-    unused = "which node was preferred" if iterated else "which column was preferred, ties"
+    unused = "which node was preferred" if iterated or swept else "which column was preferred, ties"
     return [*notes, f"a lower bound: not concluded from are {unused}, and classes that differ in several columns"]

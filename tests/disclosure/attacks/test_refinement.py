@@ -14,6 +14,7 @@ import pytest
 from kanon_sql import Spec, anonymize, audit
 from kanon_sql.disclosure.attacks import Attack
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.recode import sweep
 from kanon_sql.report.json import audit_schema
 from tests.conftest import Database
 from tests.oracles.local import Column, Local, Part, Released, Vector, counts, released, worlds
@@ -39,6 +40,11 @@ def spec_of(k: int = 2, count: int = 2, **changes: Any) -> Spec:
             **changes,
         }
     )  # fmt: skip
+
+
+def never_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No table has so few vectors that dear classes are swept again."""
+    monkeypatch.setattr(sweep, "PAIRS", -1)
 
 
 def put(database: Database, source: Part, release: Released = ()) -> None:
@@ -80,10 +86,15 @@ def values_under(own: Column, label: str, have: Collection[str]) -> list[list[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
-def test_the_oracle_recodes_as_the_package_does(database: Database, k: int) -> None:
+@pytest.mark.parametrize("sweeps", [True, False])
+def test_the_oracle_recodes_as_the_package_does(
+    database: Database, monkeypatch: pytest.MonkeyPatch, k: int, sweeps: bool
+) -> None:
     draw = random.Random(5)
-    local = Local(columns(2), k)
-    for rows in (9, 24):
+    local = Local(columns(2), k, sweeps=sweeps)
+    if not sweeps:
+        never_sweep(monkeypatch)
+    for rows in (9, 24) * 3:
         source = source_of(draw, 2, rows)
         put(database, source)
         assert anonymize(database.engine, spec_of(k)).passed
@@ -96,15 +107,22 @@ TWO = [
     [("b1", "x1"), ("b2", "x1"), ("b3", "x1"), ("b3", "x1"), ("b3", "y1"), ("b3", "y2")],
     [("b1", "y1"), ("b2", "y2"), ("a1", "y1"), ("a1", "y2"), ("b1", "x1"), ("b1", "y1")],
 ]
+JOINED = [*[("a1", "y1")] * 4, ("a1", "y2"), ("a2", "y1"), ("a2", "y2"), ("b3", "x1"), ("b3", "y2")]
+"""Where classes are swept again, what is left joins the class of a single vector, of which all but one row are."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "k"), [(1, 2), (1, 3), (2, 2)])
-def test_what_is_ruled_out_is_impossible_in_every_source(shared_database: Database, count: int, k: int) -> None:
+@pytest.mark.parametrize("sweeps", [True, False])
+def test_what_is_ruled_out_is_impossible_in_every_source(
+    shared_database: Database, monkeypatch: pytest.MonkeyPatch, count: int, k: int, sweeps: bool
+) -> None:
     """No more is concluded than every source has in common; of one column all that there is."""
-    draw, local = random.Random(k), Local(columns(count), k)
+    if not sweeps:
+        never_sweep(monkeypatch)
+    draw, local = random.Random(k), Local(columns(count), k, sweeps=sweeps)
     found = missed = 0
-    for rows in TWO if count == 2 else [None] * 4:
+    for rows in [*TWO, *([JOINED] if sweeps else [])] if count == 2 else [None] * 4:
         source = source_of(draw, count, 4 * k) if rows is None else dict(Counter(rows))
         have = [{vector[place] for vector in source} for place in range(count)]
         release = released(local.release(source))
@@ -121,6 +139,7 @@ def test_what_is_ruled_out_is_impossible_in_every_source(shared_database: Databa
             assert all(shares[labels] for labels in exposed)
             assert attack.risk is not None
             assert attack.risk <= max(shares.values()) + 1e-9
+            assert not any("contradict" in note for note in attack.notes)
             told = re.search(r"one level down is certain for (\d+)", attack.notes[1])
             assert told is not None
             assert int(told[1]) <= certain
@@ -147,9 +166,15 @@ DIVERSE = {"l_diversity": {"attribute": "d", "l": 2}}
     ],
 )  # fmt: skip
 def test_what_is_ruled_out(
-    database: Database, release: Mapping[Vector, int], exposed: int, risk: float, why: str
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    release: Mapping[Vector, int],
+    exposed: int,
+    risk: float,
+    why: str,
 ) -> None:
-    """With k = 3 in classes whose sizes prove that larger vectors were released by themselves."""
+    """With k = 3 in classes whose sizes prove that larger vectors were released by themselves; by cuts alone."""
+    never_sweep(monkeypatch)
     source = {(value, other): 1 for value in ("a1", "a2", "b1", "b2", "b3") for other in ("x1", "y1", "y2")}
     put(database, source, tuple(release.items()))
     found = attacked(database, spec_of(3))["q"]
@@ -158,8 +183,30 @@ def test_what_is_ruled_out(
 
 
 @pytest.mark.slow
-def test_a_large_class_has_fewer_than_k_rows_in_each_part(database: Database) -> None:
+@pytest.mark.parametrize(
+    ("lowest", "exposed"), [(0, 5), (1, 0)], ids=["the source has many vectors", "it may have fewer than it has values"]
+)
+def test_cuts_are_no_evidence_where_classes_may_have_been_swept(
+    database: Database, monkeypatch: pytest.MonkeyPatch, lowest: int, exposed: int
+) -> None:
+    """As many vectors as are swept again, and one more: if the lowest level is not that of values, that is no proof."""
+    source = {(value, other): 1 for value in ("a1", "a2", "b1", "b2", "b3") for other in ("x1", "y1", "y2")}
+    put(database, source, ((("*", "*"), 5), (("a1", "*"), 3), (("b1", "*"), 3), (("b2", "*"), 3)))
+    monkeypatch.setattr(sweep, "PAIRS", len(source) * sweep.NODES)
+    found = attacked(database, spec_of(3))["q"]
+    assert found.exposed == 0
+    assert any("dear classes are swept again" in note for note in found.notes)
+    monkeypatch.setattr(sweep, "PAIRS", (len(source) - 1) * sweep.NODES)
+    trees = {name: {"tree": tree} for name, tree in zip(NAMES, TREES, strict=True)}
+    trees["p"]["minimum_level"] = lowest
+    found = attacked(database, spec_of(3, quasi_identifiers=trees))["q"]
+    assert found.exposed == exposed
+
+
+@pytest.mark.slow
+def test_a_large_class_has_fewer_than_k_rows_in_each_part(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of eight rows at most two each would be of A and B with k = 3, and there is no third part."""
+    never_sweep(monkeypatch)
     source = {(value, other): 1 for value in ("a1", "a2", "b1", "b2", "b3") for other in ("x1", "y1", "y2")}
     for rows, contradicted in ((7, False), (8, True)):
         others = ((("*", "x1"), 3), (("A", "y1"), 3), (("B", "y1"), 3))
@@ -196,7 +243,8 @@ def test_other_rules_are_refused_by_name(database: Database, changes: Any, why: 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
 @pytest.mark.slow
-def test_every_engine_finds_the_same(name: str, database: Database) -> None:
+def test_every_engine_finds_the_same(name: str, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    never_sweep(monkeypatch)
     source = {(value, other): 1 for value in ("a1", "a2", "b1", "b2", "b3") for other in ("x1", "y1", "y2")}
     release = ((("*", "Y"), 5), (("a1", "Y"), 3), (("b1", "Y"), 3), (("b2", "Y"), 3), (("b2", "y1"), 3))
     put(database, source, release)
