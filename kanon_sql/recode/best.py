@@ -106,7 +106,7 @@ def _swept_again(before: Attempt, how: Again, prices: Prices | None = None) -> A
     """An attempt whose dear classes are swept, if that is worth it and less is lost then; else as it was."""
     if not worth_a_second(before.state) or not before.mapped.lost:
         return before
-    again = Attempt(before.name, before.state.apart("swept_again_"))
+    again = Attempt(before.name, before.state.apart(f"{before.name}_again_"))
     steps = sweep_again(again.state, before.mapped, how, prices or prices_of(before.state))
     if steps is None:
         return before

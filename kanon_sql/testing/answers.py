@@ -112,7 +112,7 @@ class Answers(Fixtures):
     ) -> None:
         """The same classes or cuts are kept, and put the same new rows together, NULLs and similar texts among them."""
         recoding: dict[str, Any] = {"method": method, "save_as": "learned"}
-        kept = {**SPEC, "recoding": recoding, "suppression": {"max_share": 0.7}, "privacy": [{"k_anonymity": 3}]}
+        kept = {**SPEC, "recoding": recoding, "suppression": {"max_share": 0.7}, "privacy": [{"k_anonymity": 2}]}
         if method == "microaggregation":
             recoding["columns"] = {"age": "mean", "born": "median", "weight": "mean"}
             kept["quasi_identifiers"] = dict.fromkeys(recoding["columns"])

@@ -22,9 +22,9 @@ COPIES = 10
 
 As vectors, as codes, in lookup tables, with the labels that verification compares, and in the sorts and hashes of one
 statement. Measured, where nearly all rows differ and a server has little memory: 7 times with a sensitive attribute,
-and 10 to 13 times with persons as well. ``tests/verbs/test_estimate.py`` measures it.
+and 10 to 16 times with persons as well. ``tests/verbs/test_estimate.py`` measures it.
 """
-OF_PERSONS = 5
+OF_PERSONS = 8
 """How often more where persons are counted."""
 LABEL = 16
 """Bytes that a label may have more than its value."""
