@@ -142,7 +142,7 @@ def test_it_loses_less_than_classes_and_more_than_rows_alone(visits: Database) -
     assert result.recoding is not None
     assert alone.mean_loss is not None
     assert result.mean_loss is not None
-    assert alone.mean_loss < result.mean_loss < 0.95 * result.recoding["tried"]["local"]["mean_loss"]
+    assert alone.mean_loss < result.mean_loss < 0.98 * result.recoding["tried"]["local"]["mean_loss"]
     assert result.message.startswith("published 140 of 140 rows, verified for global (1,3)-anonymity")
     assert any("is not 3-anonymity" in note for note in result.notes)
     assert any("rows were widened, so that every record has 3 matches: " in note for note in result.notes)

@@ -73,7 +73,7 @@ def test_postgres_knows_both_and_counts_only_the_columns_that_are_needed(postgre
     by_person = {**SPEC.to_dict(), "unit": "age", "quasi_identifiers": {"note": None}}
     persons = estimate(engine, kanon_sql.Spec.from_dict(by_person))
     assert persons.bytes is not None
-    assert persons.temporary_bytes == (10 + 5) * (persons.bytes + 500 * (40 + 8 + 16))
+    assert persons.temporary_bytes == (10 + 8) * (persons.bytes + 500 * (40 + 8 + 16))
     for changes in ({"recoding": "local"}, {"privacy": [{"k_map": {"population": "people", "k": 2}}]}):
         assert estimate(engine, kanon_sql.Spec.from_dict({**SPEC.to_dict(), **changes})).temporary_bytes is None
     refuse_beyond(engine, SPEC, "anonymize", 4_000)
