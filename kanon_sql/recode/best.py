@@ -80,13 +80,14 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
             for attempt in given:
                 made.append(attempt)
                 specialize(attempt.state)
-            if sweeps and given[-1].state.steps is not None:
+            if not sweeps:
+                for place, attempt in enumerate(given):
+                    made[place] = _swept_again(attempt, AFTER_CUTS)
+            elif given[-1].state.steps is not None:
                 found, prices = _swept(made)
                 made.append(found)
                 specialize(found.state)
                 made[-1] = _swept_again(found, AFTER_A_SWEEP, prices)
-            for place, attempt in enumerate(given if not sweeps else ()):
-                made[place] = _swept_again(attempt, AFTER_CUTS)
     except Stopped as stopped:
         return made, str(stopped)
     return made, None

@@ -606,6 +606,7 @@ def test_a_lock_that_is_held_too_long_is_told(mariadb: Any, counted: None) -> No
         ("SELECT l.* FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
         ("SELECT * FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
         ("SELECT c FROM s JOIN l ON s.x = l.b", "(SELECT * FROM l LIMIT"),
+        ("SELECT s.c FROM s JOIN l ON s.x = 1", "(SELECT * FROM l LIMIT"),
     ],
 )
 def test_a_joined_table_has_the_columns_that_are_read(query: str, joined: str) -> None:

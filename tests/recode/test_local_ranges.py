@@ -32,14 +32,13 @@ from tests.recode.test_local_recoding import loss_of, released, with_other_model
 from tests.recode.test_mondrian import assert_labels_are_true as assert_ranges_are_true
 from tests.recode.test_mondrian import classes_of, problems, published
 from tests.recode.test_mondrian import mean_losses as mean_losses_of_ranges
+from tests.recode.test_recode import SWEPT
 from tests.support.oracle_cases import Case, cases, load, tree_of
 from tests.support.specs import QUIET
 from tests.support.strategies import RandomProblem, examples
 
 OTHERS = 90
 """Statements that a run takes besides its rounds and its columns: sets, orders, labels, verification, publishing."""
-SWEPT = 30
-"""Those that a sweep of dear classes takes besides its steps and the rounds after it."""
 
 
 # --- all columns as ranges: the same classes as an independent one makes -------------------------

@@ -23,9 +23,8 @@ that has two different ones holds such a row, so k such classes refute it. Where
 Those two are also the rules of :mod:`kanon_sql.recode.specialize` alone. Of few vectors, dear classes are swept again
 (:mod:`kanon_sql.recode.sweep`): their rows claim classes of several nodes of the lattice, and classes that become alike
 are one. So a class may have had an allowable cut, and hold rows that a finer class would have covered. A release does
-not say which classes were swept. Then only *lowest* and *whole vectors* are used, which
-hold however classes are made of vectors; also where levels above the values are the lowest, since vectors are then
-fewer than values tell.
+not say which classes were swept. Then only *lowest* and *whole vectors* are used, which hold however classes are made
+of vectors; also where levels above the values are the lowest, since vectors are then fewer than values tell.
 
 Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
 in :mod:`kanon_sql.disclosure.attacks.median_cuts`.

@@ -267,11 +267,8 @@ def _read_columns(select: exp.Select, table: str) -> list[exp.Expr]:
     asked += [*select.expressions, *(join.args.get("on") for join in select.args["joins"])]
     columns = [column for part in asked if part is not None for column in part.find_all(exp.Column)]
     own = {column.name.lower(): column.this for column in columns if column.table == table}
-    if (
-        "*" in own
-        or any(isinstance(item, exp.Star) for item in select.expressions)
-        or not all(c.table for c in columns)
-    ):
+    everything = "*" in own or any(isinstance(item, exp.Star) for item in select.expressions)
+    if everything or not own or not all(column.table for column in columns):
         return [exp.Star()]
     return [exp.column(exp.to_identifier(name.name, quoted=True)) for name in own.values()]
 

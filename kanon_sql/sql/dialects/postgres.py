@@ -188,8 +188,8 @@ def _count_by_hash(select: exp.Select) -> None:
     if any(value for name, value in group.args.items() if name != "expressions"):
         return
     aliases = {exp.column(item.args["alias"]): item.this for item in select.selects if isinstance(item, exp.Alias)}
-    if any(aliases.get(key, key) != key for key in group.expressions):
-        return  # that may be what they are grouped by, or a column of its name
+    if any(aliases.get(key, key) != key or isinstance(key, exp.Literal) for key in group.expressions):
+        return  # an alias may be what they are grouped by, or a column of its name; a number is the place of one
     asked = [*select.selects, *([select.args["having"].this] if "having" in given else [])]
     own = [found for item in asked for found in item.find_all(exp.AggFunc) if not isinstance(found.parent, exp.Window)]
     counted = {found.this for found in own if isinstance(found.this, exp.Distinct)}
