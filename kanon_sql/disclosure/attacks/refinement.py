@@ -24,7 +24,10 @@ Those two are also the rules of :mod:`kanon_sql.recode.specialize` alone. Of few
 (:mod:`kanon_sql.recode.sweep`): their rows claim classes of several nodes of the lattice, and classes that become alike
 are one. So a class may have had an allowable cut, and hold rows that a finer class would have covered. A release does
 not say which classes were swept. Then only *lowest* and *whole vectors* are used, which hold however classes are made
-of vectors; also where levels above the values are the lowest, since vectors are then fewer than values tell.
+of vectors; also where levels above the values are the lowest, since vectors are then fewer than values tell. These two
+are likewise what holds of the best of several recodings, of one that begins with the full-domain optimum or at levels
+below the top, and where requirements besides k-anonymity of rows allow cuts: which of them a class was made by remains
+open, and the vectors that are suppressed have no row in the release.
 
 Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
 in :mod:`kanon_sql.disclosure.attacks.median_cuts`.
@@ -43,6 +46,7 @@ out than is counted, and nothing that is counted is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
@@ -51,11 +55,17 @@ from kanon_sql.disclosure.attacks.median_cuts import refined_by_medians
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import sweeps_dear_classes
 from kanon_sql.spec import Spec, why_not_parted
 from kanon_sql.sql import Relation, identifier, render
 
 __all__ = ["Refinement"]
+
+_DIVIDED = ("local",)
+"""The recodings whose classes are made of whole vectors."""
+
+_ELSEWHERE: dict[str, str] = {}
 
 
 @attack
@@ -68,7 +78,7 @@ class Refinement(AttackMethod):
     exposes: ClassVar[str] = (
         "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
     )
-    asks_for: ClassVar[str] = "the source; `local` (`fast`) or `mondrian`, one k-anonymity of rows"
+    asks_for: ClassVar[str] = "the source; `local`, or `mondrian` for one k-anonymity of rows"
     source: ClassVar[str] = "Chhillar et al. 2025"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
@@ -87,38 +97,113 @@ class Refinement(AttackMethod):
             have fewer candidates for their value in this column than there are values under its label; and the persons
             that have fewer possible values of a sensitive attribute than the classes that match them.
         """
-        why = why_not_modelled(scene.spec, scene.given.made_by)
+        why = why_not_modelled(scene.spec, scene.models, scene.given.made_by)
         if why is not None:
             return [Unmeasured(self.name, why)]
         return (refined_by_medians if scene.spec.recoding.method == "mondrian" else _cases)(scene, self.name)
 
 
-def why_not_modelled(spec: Spec, made_by: str | None = None) -> str | None:
+def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | None = None) -> str | None:
     """Why the rules by which labels were chosen are not those that this attack knows; None if they are.
 
     Args:
         spec: what was asked for.
+        models: its requirements.
         made_by: the program that made the release, if not this one.
     """
     recoding = spec.recoding
     if made_by is not None and not recoding.is_full_domain:
         return f"made_by says that {made_by} made the release, and the spec recoding: {recoding.method}; leave one out"
-    if made_by is None and recoding.method not in ("local", "mondrian"):
-        return f"the rules by which {recoding.method} chooses labels are not modelled, only those of local and mondrian"
-    if recoding.method == "local" and (recoding.variant != "fast" or recoding.begins != "top"):
-        return "the result is the best of several recodings, and only the rules of fast, begun at the top, are modelled"
+    if made_by is None and recoding.method not in (*_DIVIDED, "mondrian"):
+        return _ELSEWHERE.get(recoding.method, f"the rules by which {recoding.method} chooses labels are not modelled")
     if recoding.ranges:
         return "some columns are released as ranges, and only cuts along hierarchies are modelled"
-    why = why_not_parted(spec, single=True)
-    if why is not None:
-        return f"only the rules for one k_anonymity of rows over all quasi-identifiers are modelled, and {why}"
-    if made_by is None and any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
-        return "with a maximum_level the recoding may begin with several classes; only one at the top is modelled"
     if spec.count is not None or spec.missing is not None:
         return "rows that stand for several persons, and codes that are read as NULL, are not modelled"
     if spec.nulls != "value":
         return "rows with NULL are suppressed, and may be released like a class of their own; use nulls: value"
+    if made_by is None and recoding.method in _DIVIDED:
+        return None if _why_no_cuts(spec) is None else _why_not_divided(spec, models)
+    why = why_not_parted(spec, single=True)
+    return why and f"only the rules for one k_anonymity of rows over all quasi-identifiers are modelled, and {why}"
+
+
+def _why_not_divided(spec: Spec, models: Sequence[PrivacyModel]) -> str | None:
+    """Why classes may not consist of whole vectors, with the lowest labels that these have in common; None if so."""
+    for model in models:
+        if model.among_classes or model.of_table or model.population is not None or model.to_fixpoint:
+            return f"{model.label} is not about the rows of single classes, and its rules are not modelled"
+        if model.quasi_identifiers is not None or model.others:
+            return f"with {model.label}, the full-domain optimum may be released instead, whose rules are not modelled"
+    if spec.m_invariance is not None:
+        return "m_invariance publishes rows that stand for no person"
+    if spec.suppression.style == "mask" and spec.suppression.allows_some:
+        return "masked rows look like a class of their own; use style: drop"
     return None
+
+
+def _why_no_cuts(spec: Spec) -> str | None:
+    """Why cuts that were not made say nothing of a class; None where they may."""
+    recoding = spec.recoding
+    if recoding.method != "local":
+        return "cells are suppressed by whichever of several ways loses least"
+    if recoding.variant != "fast" or recoding.begins != "top":
+        return "the release is the best of several recodings, or begins with the full-domain optimum"
+    why = why_not_parted(spec, single=True)
+    if why is not None:
+        return f"more than the sizes of classes allows cuts, since {why}"
+    if any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
+        return "with a maximum_level the recoding may begin with several classes"
+    return None
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What is concluded from.
+
+    Attributes:
+        iterated: one node after another was taken, as ARX does.
+        whole: vectors were not parted.
+        peeled: large vectors were released by themselves, and cuts made wherever they were allowed.
+        note: why some rules are not used; None if all are.
+    """
+
+    iterated: bool
+    whole: bool
+    peeled: bool
+    note: str | None
+
+    @classmethod
+    def of(cls, scene: Scene, light: int, vectors: int) -> _Rules:
+        """The rules of a release.
+
+        Args:
+            scene: what was asked for.
+            light: classes that prove that vectors of k rows were released by themselves, if there are k.
+            vectors: how many the source has.
+        """
+        spec, k = scene.spec, scene.k
+        if scene.given.made_by is not None:
+            return cls(iterated=True, whole=True, peeled=False, note=None)
+        if spec.recoding.resist is not None:
+            note = (
+                "with resist: refinement no value under a label is impossible: only that labels are the lowest was "
+                "used; how likely values are is not measured"
+            )
+            return cls(iterated=False, whole=False, peeled=False, note=note)
+        used, why = "only that labels are the lowest, and vectors whole, was used", _why_no_cuts(spec)
+        swept = any(column.minimum_level for column in spec.quasi_identifiers.values()) or sweeps_dear_classes(vectors)
+        if why is not None:
+            note = f"{why}: {used}"
+        elif swept:
+            note = (
+                "where vectors are as few as here, dear classes are swept again, so that cuts rule nothing out: " + used
+            )
+        elif light < k:
+            note = f"fewer than {k} classes prove that vectors of {k} rows were released by themselves: {used}"
+        else:
+            return cls(iterated=False, whole=True, peeled=True, note=None)
+        return cls(iterated=False, whole=True, peeled=False, note=note)
 
 
 def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
@@ -137,16 +222,13 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     if any(workspace.row("disclosure/attacks/unclear_labels", levels=levels)):
         return [Unmeasured(name, "a text is the label of different values on two levels of a hierarchy")]
     classes = workspace.table("refined_classes")
-    lowest = [lookup.quasi_identifier.minimum_level for lookup in lookups]
     workspace.execute(
         "disclosure/attacks/numbered_classes",
-        target=classes, labels=labels, levels=levels, names=names, lowest=lowest,
+        target=classes, labels=labels, levels=levels, names=names,
+        lowest=[lookup.quasi_identifier.minimum_level for lookup in lookups],
     )  # fmt: skip
     light, vectors = map(int, workspace.row("disclosure/attacks/light_classes", classes=classes, people=people, k=k))
-    resisted, iterated = scene.spec.recoding.resist is not None, scene.given.made_by is not None
-    cut = not resisted and not iterated
-    swept = cut and (any(lowest) or sweeps_dear_classes(vectors))
-    peeled = cut and not swept and light >= k
+    rules = _Rules.of(scene, light, vectors)
     found, ruled = [], []
     for index, (own, column) in enumerate(keys.items()):
         parts, below, peers, pairs, refined = (
@@ -159,18 +241,13 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         workspace.execute("disclosure/attacks/agree_elsewhere", target=peers, classes=classes, name=own, others=others)
         workspace.execute(
             "disclosure/attacks/finer_classes",
-            target=pairs,
-            peers=peers,
-            below=below,
-            k=k,
-            peeled=peeled,
-            whole=not resisted,
-            iterated=iterated,
-        )
+            target=pairs, peers=peers, below=below, k=k, peeled=rules.peeled, whole=rules.whole,
+            iterated=rules.iterated,
+        )  # fmt: skip
         workspace.execute(
             "disclosure/attacks/refined",
-            target=refined, classes=classes, parts=parts, below=below, pairs=pairs, name=own, k=k, peeled=peeled,
-            lowest=not iterated,
+            target=refined, classes=classes, parts=parts, below=below, pairs=pairs, name=own, k=k,
+            peeled=rules.peeled, lowest=not rules.iterated,
         )  # fmt: skip
         ruled.append(workspace.table(f"refined{index}_values"))
         workspace.execute("disclosure/attacks/refined_values", target=ruled[-1], pairs=pairs, levels=levels[index])
@@ -187,14 +264,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
                 measure="largest share of the values under a label that are impossible",
                 whole=scene.release.relation,
                 estimate=True,
-                notes=_notes(
-                    k,
-                    peeled,
-                    swept,
-                    resisted,
-                    iterated,
-                    workspace.row("disclosure/attacks/refined_facts", classes=refined),
-                ),
+                notes=_notes(scene, rules, workspace.row("disclosure/attacks/refined_facts", classes=refined)),
             )
         )
     if not scene.spec.sensitive:
@@ -239,36 +309,28 @@ def _of_persons(
     )
 
 
-def _notes(k: int, peeled: bool, swept: bool, resisted: bool, iterated: bool, facts: Sequence[object]) -> list[str]:
+def _notes(scene: Scene, rules: _Rules, facts: Sequence[object]) -> list[str]:
     """What the figures rest on, how much they say, and what they do not say."""
     generalized, shrunk, shares, certain, bounded, contradicted = (float(str(fact)) for fact in facts)
+    made = "ARX's local recoding, for k-anonymity alone" if rules.iterated else _made_by(scene.spec)
     notes = [
         "assumes that the attacker knows the hierarchies and which values occur, and that the release was made by "
-        + ("ARX's local recoding, for k-anonymity alone" if iterated else "local recoding (fast), run to its end"),
+        + made,
         f"labels of several values: {generalized:,.0f} rows, of which values are impossible for {shrunk:,.0f}"
         + (f" ({shares / shrunk:.1%} of the values on average)" if shrunk else "")
         + f"; the part of the label one level down is certain for {certain:,.0f}, and the cuts bound how many rows can "
         f"be in a part in classes of {bounded:,.0f} rows",
+        *([] if rules.note is None else [rules.note]),
     ]
-    if resisted:
-        notes.append(
-            "with resist: refinement no value under a label is impossible: only that labels are the lowest was used; "
-            "how likely values are is not measured"
-        )
-    elif swept:
-        notes.append(
-            "where vectors are as few as here, dear classes are swept again, so that cuts rule nothing out: only that "
-            "labels are the lowest, and vectors whole, was used"
-        )
-    elif not peeled and not iterated:
-        notes.append(
-            f"fewer than {k} classes prove that vectors of {k} rows were released by themselves: only that labels are "
-            "the lowest, and vectors whole, was used"
-        )
     if contradicted:
         notes.append(
             f"{contradicted:,.0f} classes contradict that: they were not made by this recoding, and the figures of the "
             "others rest on an assumption that is false"
         )
-    unused = "which node was preferred" if iterated or swept else "which column was preferred, ties"
+    unused = "which column was preferred, ties" if rules.peeled else "which node or column was preferred"
     return [*notes, f"a lower bound: not concluded from are {unused}, and classes that differ in several columns"]
+
+
+def _made_by(spec: Spec) -> str:
+    """The recoding in words."""
+    return f"recoding: {spec.recoding.label}, run to its end"

@@ -151,8 +151,6 @@ def test_what_is_ruled_out_is_impossible_in_every_source(
 
 # --- Rule by rule -----------------------------------------------------------------------------------
 
-DIVERSE = {"l_diversity": {"attribute": "d", "l": 2}}
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -219,10 +217,7 @@ def test_a_large_class_has_fewer_than_k_rows_in_each_part(database: Database, mo
     ("changes", "why"),
     [
         ({"recoding": "subtree"}, "subtree chooses labels are not modelled"),
-        ({"recoding": {"method": "local", "variant": "best"}}, "the best of several"),
         ({"recoding": {"method": "local", "ranges": ["q"]}}, "released as ranges"),
-        ({"privacy": [{"k_anonymity": 2}, DIVERSE], "sensitive": ["d"]}, "l_diversity"),
-        ({"quasi_identifiers": {"q": {"tree": TREES[0], "maximum_level": 1}}}, "maximum_level"),
         ({"quasi_identifiers": {"q": {"tree": TREES[0]}}, "nulls": "suppress"}, "rows with NULL"),
         ({"quasi_identifiers": {"q": {"tree": {"A": ["a1", "A"], "B": ["b1"]}}}}, "label of different values"),
     ],

@@ -70,7 +70,7 @@ def sources(recoding: str, k: int, count: int, rows: int, draw: random.Random, *
     drawn = list(zip(PATHS[:count], (["a1"], []), strict=False))
     for _ in range(4):
         source = Counter(tuple(draw.choice([*paths, *skew]) for paths, skew in drawn) for _ in range(rows))
-        have = [{vector[place] for vector in source} for place in range(count)]
+        have = [sorted({vector[place] for vector in source}) for place in range(count)]
         found.append(worlds(local, released(local.release(dict(source))), have))
     return found
 
@@ -95,8 +95,8 @@ def test_what_a_person_cannot_have_is_impossible_in_every_source(
     draw, found = random.Random(rows), 0
     for every in sources(recoding, k, count, rows, draw, sweeps=sweeps):
         values = {
-            labels: [draw.choice(["d1", "d2", "d3", "d4"]) for _ in range(sum(part.values()))]
-            for labels, part in every[0].items()
+            labels: [f"d{draw.randrange(8)}" for _ in range(sum(part.values()))]
+            for labels, part in sorted(every[0].items())
         }
         put(database, every[0], values)
         attack = attacked(database, spec_of(k, count, recoding))
