@@ -5,6 +5,7 @@
     python benchmarks/engines.py --rows 100000 --repeat 1 --json FILE
     python benchmarks/engines.py --engine spark --workers 1 --rows 10000000 --columns 5
     python benchmarks/engines.py --rows 100000 --recoding local    # nothing suppressed; also of what else is in classes
+    python benchmarks/engines.py --engine postgres --rows 10000000 --repeat 1 --diverse occupation   # k and l
 
 The case is ``million-release`` of bench.py: the resampled Adult extract, nine quasi-identifiers, k = 10,
 5 % suppression, the optimum under loss, from connecting to the verified and published table. The limit is
@@ -129,6 +130,10 @@ def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) 
     if options.recoding is not None:
         asked |= {"recoding": options.recoding, "suppression": {"max_rows": 0}}
         del asked["search"]
+    if options.diverse is not None:
+        del asked["quasi_identifiers"][options.diverse]
+        asked["sensitive"] = [options.diverse]
+        asked["privacy"].append({"l_diversity": {"attribute": options.diverse, "l": 2}})
     spec = kanon_sql.Spec.from_dict(asked)
     subject = opened(name, options.workers)
     try:
@@ -179,6 +184,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--columns", type=int, default=len(QUASI_IDENTIFIERS), help="quasi-identifiers, from the first")
     parser.add_argument("--recoding", help="such as local; full_domain by default")
+    parser.add_argument("--diverse", help="a column that is sensitive, with 2 values in each class")
     parser.add_argument("--workers", type=int, default=2, help="Spark's executors")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()

@@ -51,8 +51,9 @@ SETTINGS: Mapping[str, str] = {
     # A scratch table is known to the server that we talk to only.
     "prefer_global_in_and_join": "1",
     # Many vectors are joined to few labels, which stand on the right: a hash is made of these. ClickHouse does not know
-    # how many rows a scratch table has, and may make one of the vectors.
+    # how many rows a scratch table has, and may make one of the vectors, or join in an order that multiplies them.
     "query_plan_join_swap_table": "0",
+    "query_plan_optimize_join_order_limit": "0",
     # Dates and decimals as text; long statements.
     "session_timezone": "UTC",
     "date_time_output_format": "simple",

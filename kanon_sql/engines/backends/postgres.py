@@ -397,8 +397,8 @@ class PostgresBackend(Backend):
         """Say how joins are planned, and divide the room among the branches of a statement, which keep their groups.
 
         A branch never has less than the server gives, and nothing is changed where a user chose: for the session,
-        the role or the database. Of many branches PostgreSQL expects few rows and sorts them all, where a hash of the
-        nodes would do.
+        the role or the database. PostgreSQL knows little of what scratch tables hold: it would sort two million rows, on
+        disk, for three hundred groups. So it groups by a hash wherever it can, which goes to disk, too, if it must.
         """
         ours = "(" not in statement.users and not self._reads_view(statement.sql)
         if _in_transaction(engine.driver_connection):  # what is set there may be rolled back
@@ -408,7 +408,7 @@ class PostgresBackend(Backend):
         if self._own is None:
             return
         (least, sorts), several = self._own, statement.sql.count("UNION ALL")
-        self._set_room(engine, (max(least, ROOM >> several.bit_length()), "off" if several else sorts))
+        self._set_room(engine, (max(least, ROOM >> several.bit_length()), "off" if ours or several else sorts))
 
     def _plan(self, engine: RelationalEngine, *, ours: bool) -> None:
         """Let the planner join as it likes where a statement reads a query or view of a user's: it may join by keys."""
