@@ -16,7 +16,7 @@ import pytest
 import sqlglot
 
 import kanon_sql
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.sql import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.certify.verify_certificate import verify
@@ -347,8 +347,10 @@ def test_a_script_ends_in_a_session_that_was_told_nothing(subject: Subject, case
     spec = kanon_sql.Spec.from_dict(spec_dict(**CASES[case]))
     try:
         kanon_sql.render(spec, subject.dialect.name)
-    except UnsupportedError as error:
+    except (SpecError, UnsupportedError) as error:  # without a database no column is known to be of whole numbers
         pytest.skip(str(error))
+    for name in ("visits_release", "kanon_run_release"):  # of the case before, where a script has no transaction
+        subject.drop(name)
     done = []
     with session_of(subject) as session:
         for statement in kanon_sql.render(spec, subject.dialect.name, {"birth": 2, "zip": 3, "sex": 0}).statements:
