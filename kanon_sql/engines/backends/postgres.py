@@ -397,8 +397,8 @@ class PostgresBackend(Backend):
         """Say how joins are planned, and divide the room among the branches of a statement, which keep their groups.
 
         A branch never has less than the server gives, and nothing is changed where a user chose: for the session,
-        the role or the database. PostgreSQL knows little of what scratch tables hold: it would sort two million rows, on
-        disk, for three hundred groups. So it groups by a hash wherever it can, which goes to disk, too, if it must.
+        the role or the database. PostgreSQL knows little of what scratch tables hold: it would sort two million rows
+        on disk for three hundred groups. So it groups by a hash wherever it can, which goes to disk, too, if it must.
         """
         ours = "(" not in statement.users and not self._reads_view(statement.sql)
         if _in_transaction(engine.driver_connection):  # what is set there may be rolled back
