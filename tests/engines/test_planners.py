@@ -197,7 +197,14 @@ def test_mariadb_joins_by_a_digest_of_each_text(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
-@pytest.mark.parametrize("joined", ["other", "(SELECT b AS b, c AS c FROM other)", "(SELECT DISTINCT b, c FROM other)"])
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "other", "(SELECT b AS b, c AS c FROM other)", "(SELECT DISTINCT b, c FROM other)",
+        "(SELECT one.b, two.c FROM other AS one JOIN (SELECT b, c, RANK() OVER (ORDER BY c) AS r FROM other) AS two "
+        "ON one.b = two.b)",
+    ],
+)  # fmt: skip
 def test_mariadb_joins_queries_by_a_key(subject: Subject, joined: str) -> None:
     """One that is merged into the query around it has none: each row would be looked at beside each row."""
     for name in ("held", "other"):
@@ -207,6 +214,26 @@ def test_mariadb_joins_queries_by_a_key(subject: Subject, joined: str) -> None:
     assert subject.fetch(sent) == [(300, sum(n % 5 for n in range(1, 300)))]
     ((plan,),) = subject.fetch(f"ANALYZE FORMAT=JSON {sent}")
     assert max(looked_at_in(plan)) <= 2, "rows of a step for each row before it"
+
+
+@pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
+def test_mariadb_finds_the_child_of_a_vector_by_a_key(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a class that is cut into thousands, each vector would be compared with all children."""
+    load(subject, 300)
+    plans: list[str] = []
+    with subject.connect() as engine:
+        execute = type(engine).execute
+
+        def looked_at(self: Any, statement: Statement) -> None:
+            if statement.name == "recode/moved":
+                query = statement.sql.partition(" AS ")[2]
+                plans.append(self._rows(f"EXPLAIN FORMAT=JSON {query}", 1)[0][0])
+            execute(self, statement)
+
+        monkeypatch.setattr(type(engine), "execute", looked_at)
+        kanon_sql.plan(engine, kanon_sql.Spec.from_dict(spec_dict(recoding="local")))
+    assert plans
+    assert all('["part", "child"]' in re.sub(r"\s+", " ", plan) for plan in plans), "both columns are in the key"
 
 
 @pytest.mark.parametrize(

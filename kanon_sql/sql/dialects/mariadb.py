@@ -310,7 +310,8 @@ def _is_merged(inner: exp.Expr | None) -> bool:
     """Whether the server takes a query for a part of the one that it is in: not what is grouped or numbered."""
     if not isinstance(inner, exp.Select) or any(inner.args.get(part) for part in ("group", "distinct", "limit")):
         return False
-    return inner.find(exp.Window, exp.AggFunc) is None
+    own = (node for item in inner.selects for node in item.walk(prune=lambda node: isinstance(node, exp.Subquery)))
+    return not any(isinstance(node, exp.Window | exp.AggFunc) for node in own)
 
 
 def _kept_whole(select: exp.Select) -> None:
