@@ -76,9 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--k", nargs="+", type=int, default=[3, 5, 10])
-    parser.add_argument(
-        "--without", nargs="*", default=["UTILITYID", "YEAR", "MONTH"], help="columns to leave out"
-    )
+    parser.add_argument("--without", nargs="*", default=["UTILITYID", "YEAR", "MONTH"], help="columns to leave out")
     options = parser.parse_args()
     print(machine())
     print(f"{'file':<20}{'rows':>7}{'columns':>9}{'k':>5}{'ours, %':>10}{'MDAV, %':>10}{'ours, s':>10}{'MDAV, s':>10}")
