@@ -469,6 +469,8 @@ def run_checks_and_audits(engine: Published) -> None:
         privacy=[{"k_anonymity": {"k": 3}}],
     )  # fmt: skip
     kanon_sql.audit(engine, by_size, attacks=["downcoding", "refinement"])
+    in_cells = by_size.model_copy(update={"recoding": spec_of(recoding="cells").recoding})
+    kanon_sql.audit(engine, in_cells, attacks=["refinement"])
     by_node = by_size.model_copy(update={"recoding": spec_of().recoding})
     kanon_sql.audit(engine, by_node, attacks=["refinement"], made_by="arx")
     tree = {"tree": {"x": ["a"], "y": ["b"]}}

@@ -152,13 +152,20 @@ def _column(scene: Scene) -> _Column:
     return _Column(own, levels, parts, labels, records, keys)
 
 
-def label_levels(scene: Scene, what: str, people: Relation, lookup: Lookup, written: Sequence[Sql]) -> Relation:
-    """A table of the values that occur, with their labels on the levels that may be released."""
+def label_levels(
+    scene: Scene,
+    what: str,
+    people: Relation,
+    lookup: Lookup,
+    written: Sequence[Sql],
+    levels: Iterable[int] | None = None,
+) -> Relation:
+    """A table of the values that occur, with their labels on some levels: by default those that may be released."""
     lowest, target = lookup.quasi_identifier.minimum_level, scene.workspace.table(f"{what}levels")
     scene.workspace.execute(
         "disclosure/attacks/label_levels",
         target=target, lookup=lookup.table, people=people, name=lookup.column, height=lookup.height,
-        levels=range(lowest, lookup.highest + 1), written=written,
+        levels=list(range(lowest, lookup.highest + 1) if levels is None else levels), written=written,
     )  # fmt: skip
     return target
 

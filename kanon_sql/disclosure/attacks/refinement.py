@@ -29,6 +29,11 @@ are likewise what holds of the best of several recodings, of one that begins wit
 below the top, and where requirements besides k-anonymity of rows allow cuts: which of them a class was made by remains
 open, and the vectors that are suppressed have no row in the release.
 
+**Cells.** A column has one level, and single cells are released as its top. What is whole are the vectors of that
+level, and a class is of one of them where it has no suppressed cell. Its level is that of the labels that are not the
+top's; where a column has none, it is open whether any cell was suppressed, so such columns are not concluded from. Nor
+are others of the full-domain optimum, which may be released instead: its classes are whole, too.
+
 Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
 in :mod:`kanon_sql.disclosure.attacks.median_cuts`.
 
@@ -55,6 +60,7 @@ from kanon_sql.disclosure.attacks.median_cuts import refined_by_medians
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.hierarchies import Lookup
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import sweeps_dear_classes
 from kanon_sql.spec import Spec, why_not_parted
@@ -62,10 +68,12 @@ from kanon_sql.sql import Relation, identifier, render
 
 __all__ = ["Refinement"]
 
-_DIVIDED = ("local",)
+_DIVIDED = ("local", "cells")
 """The recodings whose classes are made of whole vectors."""
 
-_ELSEWHERE: dict[str, str] = {}
+_ONE_FAILED = ": that finer labels failed says that some class was too small, not which"
+_WHY_NOT = {"full_domain": _ONE_FAILED, "subtree": _ONE_FAILED}
+"""Why rules that are public rule no value of a class out."""
 
 
 @attack
@@ -78,7 +86,7 @@ class Refinement(AttackMethod):
     exposes: ClassVar[str] = (
         "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
     )
-    asks_for: ClassVar[str] = "the source; `local`, or `mondrian` for one k-anonymity of rows"
+    asks_for: ClassVar[str] = "the source; `local`, `cells`, or `mondrian` for one k-anonymity of rows"
     source: ClassVar[str] = "Chhillar et al. 2025"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
@@ -115,7 +123,9 @@ def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | 
     if made_by is not None and not recoding.is_full_domain:
         return f"made_by says that {made_by} made the release, and the spec recoding: {recoding.method}; leave one out"
     if made_by is None and recoding.method not in (*_DIVIDED, "mondrian"):
-        return _ELSEWHERE.get(recoding.method, f"the rules by which {recoding.method} chooses labels are not modelled")
+        return (
+            f"the rules by which {recoding.method} chooses labels are not modelled{_WHY_NOT.get(recoding.method, '')}"
+        )
     if recoding.ranges:
         return "some columns are released as ranges, and only cuts along hierarchies are modelled"
     if spec.count is not None or spec.missing is not None:
@@ -206,6 +216,43 @@ class _Rules:
         return cls(iterated=False, whole=True, peeled=False, note=note)
 
 
+@dataclass(frozen=True)
+class _Column:
+    """The labels that a column may have.
+
+    Attributes:
+        every: the values that occur with their labels.
+        levels: the same, of the levels that the release may have.
+        lowest: the lowest level of these.
+        known: the release shows that this is the lowest level that was released.
+        misread: no level below the top has all labels that are not the top's.
+    """
+
+    every: Relation
+    levels: Relation
+    lowest: int
+    known: bool = True
+    misread: bool = False
+
+
+def _column(scene: Scene, people: Relation, labels: Relation, lookup: Lookup, kinds: Iterable[str]) -> _Column:
+    """What labels a column may have: of cells, those of one level and the top."""
+    workspace, what, written = scene.workspace, f"refined{lookup.index}_", label_texts(lookup, kinds, "lookup")
+    every = label_levels(scene, what, people, lookup, written)
+    lowest, top = lookup.quasi_identifier.minimum_level, lookup.height
+    below = range(lowest, min(lookup.highest + 1, top))
+    if scene.spec.recoding.method != "cells" or not below:
+        return _Column(every, every, lowest)
+    *missed, others = workspace.row(
+        "disclosure/attacks/level_of_cells",
+        labels=labels, levels=every, name=lookup.column, below=below, top=lookup.top,
+    )  # fmt: skip
+    fitting = [level for level, count in zip(below, missed, strict=True) if not count]
+    own = fitting[0] if fitting and others else lowest
+    levels = label_levels(scene, f"{what}cell_", people, lookup, written, (own, top))
+    return _Column(every, levels, own, known=bool(others), misread=not fitting)
+
+
 def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     """The rows for which values are impossible, column by column."""
     source, workspace, k = scene.source, scene.workspace, scene.k
@@ -215,17 +262,17 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     kinds = kinds_of(keys, [source, scene.release])
     labels = labels_of(scene, scene.release, "refined_labels", keys, [], kinds=kinds)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers, numbered=True)
-    levels = [
-        label_levels(scene, f"refined{index}_", people, lookup, label_texts(lookup, kinds[key], "lookup"))
-        for index, (key, lookup) in enumerate(zip(keys, lookups, strict=True))
-    ]
-    if any(workspace.row("disclosure/attacks/unclear_labels", levels=levels)):
+    columns = [_column(scene, people, labels, lookup, kinds[lookup.column]) for lookup in lookups]
+    if any(column.misread for column in columns):
+        return [Unmeasured(name, "the labels of a column are on several levels, and cells has one and the top")]
+    levels = [column.levels for column in columns]
+    if any(workspace.row("disclosure/attacks/unclear_labels", levels=[column.every for column in columns])):
         return [Unmeasured(name, "a text is the label of different values on two levels of a hierarchy")]
     classes = workspace.table("refined_classes")
     workspace.execute(
         "disclosure/attacks/numbered_classes",
         target=classes, labels=labels, levels=levels, names=names,
-        lowest=[lookup.quasi_identifier.minimum_level for lookup in lookups],
+        lowest=[column.lowest for column in columns],
     )  # fmt: skip
     light, vectors = map(int, workspace.row("disclosure/attacks/light_classes", classes=classes, people=people, k=k))
     rules = _Rules.of(scene, light, vectors)
@@ -247,7 +294,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         workspace.execute(
             "disclosure/attacks/refined",
             target=refined, classes=classes, parts=parts, below=below, pairs=pairs, name=own, k=k,
-            peeled=rules.peeled, lowest=not rules.iterated,
+            peeled=rules.peeled, lowest=not rules.iterated and columns[index].known,
         )  # fmt: skip
         ruled.append(workspace.table(f"refined{index}_values"))
         workspace.execute("disclosure/attacks/refined_values", target=ruled[-1], pairs=pairs, levels=levels[index])
