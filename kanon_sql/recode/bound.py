@@ -164,7 +164,10 @@ def _by_nodes(
     from kanon_sql.recode.sweep import nodes_table
 
     keys = _keys(state)
-    priced = render("recode/priced", keys=keys, attributes=state.cuttable, numbers=None, most=most, flagged=classes)
+    priced = render(
+        "recode/priced",
+        keys=keys, attributes=state.cuttable, numbers=None, most=most, every=False, flagged=classes,
+    )  # fmt: skip
     least: Relation | None = None
     for start in range(0, len(nodes), NODES_A_STATEMENT):
         before = least

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
-from kanon_sql.sql import Relation, render, slot
+from kanon_sql.sql import Relation, Sql, render
 
 __all__ = [
     "AFTER_A_SWEEP",
     "AFTER_CUTS",
     "BATCH",
     "NODES",
+    "STATEMENTS_A_BATCH",
     "STATEMENTS_A_STEP",
     "STEPS_A_BATCH",
     "Again",
@@ -63,8 +64,8 @@ LITTLE = 20
 STEPS_A_BATCH = 16
 """No batch takes more steps: what it would still close, the next ones may."""
 
-STATEMENTS_A_STEP = 5
-"""No step takes more statements, whatever the table, its columns or the requirements are."""
+STATEMENTS_A_STEP, STATEMENTS_A_BATCH = 3, 4
+"""No step takes more statements, whatever the table, its columns or the requirements are; nor a batch besides."""
 
 NUMBERS = 2**16
 """More than there are nodes: a price and the number of its node are one number."""
@@ -185,7 +186,9 @@ def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices, batch: int =
     Returns:
         How many steps it took.
     """
-    _replace(state, state.make("unswept", "unswept", {"open": state.open}))
+    opened, state.open = state.open, state.make("unswept", "unswept", {"open": state.open})
+    state.workspace.drop(opened)
+    state.last += state.count
     return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes]), batch).run(len(nodes))
 
 
@@ -244,49 +247,62 @@ class _Sweep:
         state = self.state
         (left,) = state.row("live_count", {"open": state.open})
         for start in range(0, count, self.batch):
-            for _ in range(STEPS_A_BATCH):
-                before, left = left, self._step(start) if left else 0
-                if (before - left) * LITTLE <= before:
-                    break
+            left = self._swept(start, left) if left else 0
             state.workspace.report(f"recoding locally: {min(count, start + self.batch)} of {count} nodes swept", None)
+        state.last += state.count  # the numbers of the classes that were closed
         leftovers = state.judge.judged("leftovers", render("recode/unclaimed"), ["part"], {"open": state.open})
         tables = {"vectors": state.vectors, "leftovers": leftovers, "prices": self.prices.table}
         homed = state.make(
             "homed", "homed", {"open": state.open, **tables},
             words=state.names, by_person=state.judge.by_person, attributes=state.cuttable, numbers=NUMBERS,
         )  # fmt: skip
-        _replace(state, homed)
+        state.workspace.drop(state.open)
+        state.open = homed
         return self.steps
 
-    def _step(self, start: int) -> int:
-        """One step of a batch; returns how many vectors are still open."""
+    def _swept(self, start: int, left: int) -> int:
+        """The steps of a batch; returns how many of the open vectors are still open."""
+        state, closed = self.state, 0
+        pairs = self._pairs(start)
+        for step in range(STEPS_A_BATCH):
+            claimed = self._claimed(pairs, step)
+            state.workspace.drop(pairs)
+            pairs, before = claimed, closed
+            (closed,) = state.row("closed_count", {"pairs": pairs})
+            if closed == left or (closed - before) * LITTLE <= left - before:
+                break
+        swept = state.make(
+            "swept", f"swept{start}", {"open": state.open, "pairs": pairs}, {"first": str(state.last)},
+            words=state.names, by_person=state.judge.by_person,
+        )  # fmt: skip
+        for used in (pairs, state.open):
+            state.workspace.drop(used)
+        state.open = swept
+        return left - closed
+
+    def _pairs(self, start: int) -> Relation:
+        """The open vectors and the classes of a batch that they may claim."""
         state, judge = self.state, self.state.judge
         keys = ("node", *(f"key{word}" for word in range(len(state.words))))
         cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=True, shared=False)
         priced = render(
             "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS, most=False,
+            every=not judge.joins_safely,  # else what violates now does so with fewer vectors as well
             flagged=judge.flagged(cells, keys, "vector"),
         )  # fmt: skip
         tables = {"open": state.open, "nodes": self.nodes, "prices": self.prices.table, **judge.tables}
-        self.steps += 1
-        claims = state.make(
-            "claims", f"claims{self.steps}", tables,
+        return state.make(
+            "claimable_pairs", "pairs", tables,
             {"first_node": str(start), "end_node": str(start + self.batch)},
-            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, words=state.codes, by_person=judge.by_person,
+            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, by_person=judge.by_person,
         )  # fmt: skip
-        held = judge.flagged(slot("claims"), keys, "vector")
-        swept = state.make(
-            "swept", f"swept{self.steps}", {"open": state.open, "claims": claims, **judge.tables},
-            {"first": str(state.last)},
-            keys=keys, flagged=held, words=state.names, by_person=judge.by_person,
+
+    def _claimed(self, pairs: Relation, step: int) -> Relation:
+        """What a step leaves of them; two names take turns, so that texts come again."""
+        judge, key = self.state.judge, ["class_number"]
+        standing = judge.flagged(render("recode/unclosed_pairs"), key)
+        self.steps += 1
+        return self.state.make(
+            "claimed", f"claimed{step % 2}", {"pairs": pairs, **judge.tables},
+            standing=standing, held=judge.flagged(Sql("claims"), key, "vector"), by_person=judge.by_person,
         )  # fmt: skip
-        _replace(state, swept)
-        state.workspace.drop(claims)
-        (left,) = state.row("live_count", {"open": state.open})
-        return left
-
-
-def _replace(state: Partitions, following: Relation) -> None:
-    """A step is over: what the partitions are now, whose numbers go up to the number of vectors above the last."""
-    state.workspace.drop(state.open)
-    state.open, state.last = following, state.last + state.count

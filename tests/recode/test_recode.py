@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
 from kanon_sql.recode import best as best_module
 from kanon_sql.recode import sweep as sweep_module
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
-from kanon_sql.recode.sweep import STATEMENTS_A_STEP, Again
+from kanon_sql.recode.sweep import AFTER_CUTS, STATEMENTS_A_BATCH, STATEMENTS_A_STEP, Again
 from kanon_sql.release import write as write_module
 from kanon_sql.report.recoding import recoding_in_words
 from kanon_sql.verbs.dbt.project import dbt
@@ -24,7 +24,7 @@ from tests.support.specs import QUIET
 OTHERS = 70
 """Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
 
-SWEPT = 30
+SWEPT = 30 + STATEMENTS_A_BATCH * AFTER_CUTS.nodes // AFTER_CUTS.batch
 """Statements that a sweep of dear classes takes besides its steps and the rounds after it."""
 
 BEST = {"method": "local", "variant": "best"}

@@ -15,7 +15,8 @@ from tests.support.recodings import RECODINGS, RELEASE, earlier, fill, spec
 
 OWN = {
     "local, best": (
-        *(f"recode/{name}" for name in ("claims", "homed", "learned", "live_count", "mean_prices", "nodes", "prices")),
+        *(f"recode/{name}" for name in ("claimable_pairs", "claimed", "closed_count", "homed")),
+        *(f"recode/{name}" for name in ("learned", "live_count", "mean_prices", "nodes", "prices")),
         "recode/reopened", "recode/swept", "recode/unswept",
     ),
     "local, ranges": (
