@@ -53,9 +53,10 @@ Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "mome
 type are compared as text; those of an ``ambiguous`` one cannot be: different ones may have one text."""
 
 
-Texts = Literal["one", "several", "items"]
+Texts = Literal["one", "several", "items", "bits"]
 """How a value is written: in ``one`` way, which no other value has; or equal values in ``several`` ways, such as 1 day
-and 24 hours; or as a list of ``items``, of which two values may have some in common."""
+and 24 hours; or as a list of ``items``, of which two values may have some in common; or as ``bits``, whose text is that
+of the whole number that they are."""
 
 Spelled = Literal["digits", "zero"]
 """What a reader sees of equal numbers: how many ``digits`` each was written with, or the sign of a ``zero``."""

@@ -253,6 +253,7 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there:
         InternalError: other rows were judged, or other persons.
     """
     named = [dict(zip(_achieved_names(models), row, strict=True)) for row in rows]
+    named = [row for row in named if row["size_number"] is not None]  # of no rows and no columns: one empty group
     if there is None:
         (there,) = (int(row["class_rows"]) for row in named if int(row["size_number"]) == THERE)
     judged = [row for row in named if int(row["size_number"]) != THERE]

@@ -188,7 +188,8 @@ def exact_value(column: Column, table: str) -> Sql:
     if column.kind == "text" and column.written == "several":
         return exact_padded(name)
     if column.kind in ("text", "other"):
-        return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+        value = f"CAST({name} AS BIGINT)" if column.written == "bits" else name
+        return exact_text(Sql(f"CAST({value} AS VARCHAR)"))
     if column.kind in ("date", "timestamp", "moment"):
         return exact_time(name, day=column.kind == "date")
     return exact_float(name) if column.kind == "float" else name
@@ -247,7 +248,7 @@ def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | No
     """
     for name in names:
         column = None if name is None else columns.get(name)
-        if column is None or column.written == "one":
+        if column is None or column.written in ("one", "bits"):
             continue
         if column.written == "items":
             raise UnsupportedError(

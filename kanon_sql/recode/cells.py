@@ -216,8 +216,16 @@ class Suppressing:
             state = self._begin(self.node, whole, "released_")  # apart from what an early end left
             specialize(state)
             kept.insert(0, self._made(self.node, Attempt(NODE, state)))
+        kept = [item for item in kept if self._may_be_released(item)]
+        if not kept:
+            return None
         tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in kept}
         return replace(min(kept, key=lambda item: item.mean_loss), stopped=stopped, tried=tried)
+
+    def _may_be_released(self, made: CellsResult) -> bool:
+        """Whether it has rows, and leaves out no more than is allowed: an estimate of a node may be too low."""
+        suppressed = made.violating + self.given.sets.null_rows
+        return made.mapped.rows > 0 and suppressed <= self.allowed
 
     def _compare(self, start: Node) -> None:
         """Try the first node and the lowest one, then the neighbours of the better one, and so on."""

@@ -137,7 +137,7 @@ class Partitions:
         compiler = self.workspace.compiler
         quoted = {key: self.workspace.quoted(table) for key, table in tables.items()}
         ((*figures,),) = self.workspace.query(compiler.filled(f"recode/{name}", quoted, **context), 1)
-        return tuple(int(figure) for figure in figures)
+        return tuple(int(figure or 0) for figure in figures)  # a sum over no classes is NULL
 
     def apart(self, prefix: str) -> Partitions:
         """The same partitions; what is made of them from now on has names of its own."""

@@ -45,7 +45,8 @@ class AuditResult(VerdictResult):
 
     Attributes:
         verb: ``audit``.
-        verdict: ``pass`` when no attack exposes any person beyond what the requirements allow; estimates do not count.
+        verdict: ``pass`` when there are rows, and no attack exposes any person beyond what the requirements allow;
+            estimates do not count.
         message: the verdict in a sentence.
         release: the table that was attacked.
         rows: how many rows that table has.
@@ -162,14 +163,12 @@ def audit(
             notes.append(
                 f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
             )
-        if not rows:
-            notes.append("the table has no rows")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}
         notes += default_notes(spec, tables.given.models, noted)
         failed = any(attack.failed for attack in found)
         return AuditResult(
-            verdict="fail" if failed else "pass",
-            message=_message(asked.shown, found),
+            verdict="fail" if failed or not rows else "pass",  # without rows, nothing was attacked
+            message=_message(asked.shown, found, rows),
             release=asked.shown,
             rows=rows,
             attacks=found,
@@ -180,7 +179,9 @@ def audit(
         )
 
 
-def _message(shown: str, found: Sequence[Attack]) -> str:
+def _message(shown: str, found: Sequence[Attack], rows: int) -> str:
+    if not rows:
+        return f"{shown} has no rows, so that nothing was attacked"
     failed = [f"{attack.label} exposes {attack.beyond:,} of {attack.examined:,}" for attack in found if attack.failed]
     if failed:
         return f"{shown}: {'; '.join(failed)}"

@@ -283,3 +283,16 @@ def test_a_spec_says_what_it_said() -> None:
     assert spec().to_dict()["recoding"] == {"method": "cells", "variant": "searched"}
     assert kanon_sql.Spec.from_dict(spec().to_dict()) == spec()
     assert 2 ** len(spec().quasi_identifiers) <= NODES
+
+
+def test_rows_that_their_nulls_suppress_count_where_nodes_are_estimated(database: Database) -> None:
+    """Two of the four rows are suppressed for NULL, and two violate alone: no row could be released."""
+    database.table("people", ["q0", "q1"], [("a", -5), (None, 9), ("a", 9), (None, 9)])
+    spec = {
+        "version": 1, "source": "people", "release": "released", "recoding": "cells", "nulls": "suppress",
+        "quasi_identifiers": {"q0": {"prefix": [3, 2, 1]}, "q1": {"maximum_level": 0}},
+        "privacy": [{"k_anonymity": {"k": 3}}], "suppression": {"max_share": 0.7}, "warnings": QUIET,
+    }  # fmt: skip
+    result = kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict(spec))
+    assert result.verdict == "fail"
+    assert "released" not in database.tables()

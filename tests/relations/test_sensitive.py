@@ -288,3 +288,23 @@ def test_check_refuses_to_compare_classes_with_values_of_another_kind() -> None:
     )
     with pytest.raises(SpecError, match="'ill' is VARCHAR in the table and INTEGER in the source"):
         kanon_sql.check(kanon_sql.connect(connection), spec)
+
+
+@pytest.mark.parametrize("name", ["duckdb", pytest.param("sqlite", marks=pytest.mark.slow)])
+def test_no_persons_and_no_quasi_identifiers_of_theirs(name: str) -> None:
+    """Without a column to group by there is one class of no rows, whose size has no number."""
+    with subject_of(name) as subject:
+        subject.table("people", {"id": "integer", "s": "text"}, [])
+        subject.table("visits", {"id": "integer", "ward": "text"}, [])
+        spec = RelationalSpec.from_dict(
+            {
+                "version": 1,
+                "person": {"table": "people", "key": "id", "sensitive": ["s"]},
+                "tables": {"visits": {"person": "id", "quasi_identifiers": {"ward": {}}}},
+                "privacy": [{"km_anonymity": {"k": 2}}, {"l_diversity": {"l": 2, "attribute": "s"}}],
+                "release": {"schema": "main"},
+            }
+        )
+        found = kanon_sql.check(subject.connect(), spec)
+        assert not found.passed
+        assert found.message == "there are no persons, so that nothing is protected"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found, backend
-from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running, Texts
 from kanon_sql.engines.error_redaction import without_values
 from kanon_sql.engines.hidden_tables import Concealed
 from kanon_sql.engines.session import NO_TABLE, TAG
@@ -48,7 +48,7 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 """The protocol's type codes. A type that is missing may have no text of its own."""
 
 
-_ONE_TEXT = (11, 16)
+_WRITTEN: dict[int, Texts] = {11: "one", 16: "bits"}
 """Times and bits. Of other types of no kind of their own, such as geometries, too little is known."""
 
 _SIZED = (253, 254)
@@ -84,7 +84,7 @@ def _column(described: Sequence[Any], flags: int | None, longest: int | None) ->
         return Column(str(described[0]), "ENUM", kind, labels=())
     if kind == "decimal" and all(isinstance(digit, int) for digit in digits):
         name = f"{name}({digits[0]}, {digits[1]})"
-    return Column(str(described[0]), name, kind, texts="one" if number in _ONE_TEXT else None, longest=longest)
+    return Column(str(described[0]), name, kind, texts=_WRITTEN.get(number), longest=longest)
 
 
 def _fields(cursor: Any) -> Sequence[Any]:
@@ -548,7 +548,8 @@ class MariaDBBackend(Backend):
         return (
             f"{self._shown} reported that it would change values (warning {code}): a text that is not the number or "
             f"the date it is cast to, a division by zero, a text of more than {self.dialect.longest_text} "
-            "characters, or one that is not UTF-8; cast or filter in a source query"
+            "characters, one that ends with a zero character (sorting does not see it), or one that is not UTF-8; "
+            "cast or filter in a source query"
         )
 
     def _settle(self, shown: str, *, folds: bool) -> None:

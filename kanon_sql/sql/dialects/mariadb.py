@@ -71,23 +71,26 @@ class MariaDB(Dialect):
         self._sequences = sequences
 
     def exact(self, text: exp.Expr) -> exp.Expr:
-        """The text in a collation that merges nothing; an error where it is too long.
+        """The text in a collation that merges nothing; an error where sorting would not see all of it.
 
         Sorting (windows sort too) sees only the first ``max_sort_length`` bytes and takes
-        texts that differ later for equal, without a word. So a longer text is a division by
-        zero: an error in a statement that writes, a warning in one that reads, which the
-        session turns into an error. A limit in the CAST would do the same, but would give
-        every column the type of the longest text.
+        texts that differ later for equal, without a word. It also takes texts that differ in zero
+        characters at their ends for equal, so that one of them may stay between two equal others, and
+        grouping makes three groups of two texts: a value more than there is. So a longer text, and one
+        that ends with a zero character, is a division by zero: an error in a statement that writes, a
+        warning in one that reads, which the session turns into an error. A limit in the CAST would do
+        the same, but would give every column the type of the longest text.
         """
         plain = text.unnest()
         if isinstance(plain, exp.Cast) and plain.is_type(exp.DType.VARCHAR, exp.DType.TEXT):
             plain = plain.this
+        whole = exp.cast(plain.copy(), exp.DType.VARCHAR)
         longest = exp.Literal.number(self.longest_text)
-        fits = exp.paren(exp.LTE(this=exp.Length(this=plain.copy()), expression=longest.copy()))
-        whole = exp.Left(
-            this=exp.cast(plain.copy(), exp.DType.VARCHAR), expression=exp.IntDiv(this=longest, expression=fits)
-        )
-        return exp.Collate(this=whole, expression=exp.var(self.collation))
+        short = exp.LTE(this=exp.Length(this=plain.copy()), expression=longest.copy())
+        last = exp.Hex(this=exp.Right(this=whole.copy(), expression=exp.Literal.number(1)))
+        seen = exp.paren(exp.and_(short, exp.NEQ(this=last, expression=exp.Literal.string("00"))))
+        held = exp.Left(this=whole, expression=exp.IntDiv(this=longest, expression=seen))
+        return exp.Collate(this=held, expression=exp.var(self.collation))
 
     def sort_key(self, text: exp.Expr) -> exp.Expr:
         """32 bytes: no session sorts by fewer than 64, and windows of a longer text would see groups that are none."""
