@@ -51,7 +51,9 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 _WRITTEN: dict[int, Texts] = {11: "one", 16: "bits"}
 """Times and bits. Of other types of no kind of their own, such as geometries, too little is known."""
 
-_SIZED = (253, 254)
+_FIXED = 254
+
+_SIZED = (253, _FIXED)
 """Texts that are declared with a length."""
 
 _WIDEST = 4
@@ -82,6 +84,8 @@ def _column(described: Sequence[Any], flags: int | None, longest: int | None) ->
         return Column(str(described[0]), "SET", kind, texts="items")
     if flags is not None and flags & _ENUM:
         return Column(str(described[0]), "ENUM", kind, labels=())
+    if number == _FIXED and flags is not None and longest is None:  # padded with zeros, which sorting does not see
+        return Column(str(described[0]), "BINARY", "ambiguous")
     if kind == "decimal" and all(isinstance(digit, int) for digit in digits):
         name = f"{name}({digits[0]}, {digits[1]})"
     return Column(str(described[0]), name, kind, texts=_WRITTEN.get(number), longest=longest)
