@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from kanon_sql.engines import Workspace
 from kanon_sql.relations.classes import PersonClasses
-from kanon_sql.relations.local import Climb
+from kanon_sql.relations.local import Climb, CurrentRows
 from kanon_sql.relations.members import LabelledColumn, Member, States
 from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
@@ -144,7 +144,7 @@ class Cuts:
                     ],
                     packs=member.packs,
                 )
-            items = row_items(self.workspace, self.events, labelled)
+            items = row_items(self.workspace, self.events, {name: CurrentRows(rows) for name, rows in labelled.items()})
             rare = rare_rows(self.workspace, items, self.m, self.k)
             most = max(member.count for member in self.events)
             self.workspace.execute(
@@ -188,7 +188,7 @@ class Cuts:
 
 
 def row_items(
-    workspace: Workspace, events: Sequence[Member], labelled: Mapping[str, Relation], live: Relation | None = None
+    workspace: Workspace, events: Sequence[Member], labelled: Mapping[str, CurrentRows], live: Relation | None = None
 ) -> Relation:
     """The items of all persons, or of those of some classes, with the rows that they are of."""
     target = workspace.table("row_items")
@@ -232,13 +232,16 @@ class _Thinning(Climb):
     """The classes of the rows that climbed in the last round: no other class can have got a rare combination."""
 
     @property
+    def _sets_apart(self) -> bool:
+        return True
+
+    @property
     def _looks_at_touched(self) -> bool:
         return False
 
     def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         """Of each person with a rare combination the row that is in most of them."""
-        labelled = {name: rows.written for name, rows in self.rows.items()}
-        items = row_items(self.workspace, self.events, labelled, self._live)
+        items = row_items(self.workspace, self.events, self.rows, self._live)
         rows = rare_rows(self.workspace, items, self.m, self.k)
         if self._live is not None:
             self.workspace.drop(self._live)
@@ -251,7 +254,7 @@ class _Thinning(Climb):
             member.name: self.made(
                 "relations/picked_rows",
                 "rare",
-                labelled=labelled[member.name],
+                labelled=self.rows[member.name],
                 picked=picked,
                 number=number,
                 tables=len(self.events),

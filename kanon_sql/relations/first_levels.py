@@ -23,7 +23,7 @@ SAMPLE = 8
 """Every eighth class tells what is lost in all of them; fewer, where they still have many rows and are many."""
 
 MANY_ROWS, MANY_CLASSES = 100_000, 400
-"""With fewer rows or classes than these, all classes are asked."""
+"""With fewer rows or classes than these, all classes are asked; with many more rows, as many classes as of these."""
 
 ABOVE = 2.0
 """What a step of a column of the rows above counts, beside one of its own: it is lost in two tables."""
@@ -90,8 +90,9 @@ class FirstLevels:
 
     def drop(self) -> None:
         """Drop the rows; nothing can be found any more."""
-        for table in self._rows.values():
-            self._workspace.drop(table)
+        for member in self._members:
+            if member.inherited:
+                self._workspace.drop(self._rows[member.name])
         self._rows.clear()
 
     def _one_in(self, classes: Relation) -> int:
@@ -100,7 +101,9 @@ class FirstLevels:
         if rows < MANY_ROWS:
             return 1
         _, count, _ = self._workspace.row("relations/fewest_in_class", persons=classes)
-        return max(SAMPLE, min(rows // MANY_ROWS, int(count) // MANY_CLASSES)) if int(count) >= MANY_CLASSES else 1
+        if int(count) >= MANY_CLASSES:
+            return max(SAMPLE, min(rows // MANY_ROWS, int(count) // MANY_CLASSES))
+        return max(1, min(rows // (SAMPLE * MANY_ROWS), SAMPLE * int(count) // MANY_CLASSES))
 
     def _rare(self, rows: Relation, steps: Sequence[_Step]) -> list[int]:
         """For each step, how many rows have labels there that fewer than k rows of their class have."""
@@ -132,12 +135,23 @@ class FirstLevels:
                 self._workspace.execute(
                     "relations/initial_levels",
                     target=target,
-                    opened=list(self._opened(number, member, opening)),
-                    path=[list(step.levels) for step in self._steps[member.name]],
+                    parts=list(self._parts(member, list(self._opened(number, member, opening)))),
                 )
                 self._workspace.keep(target)
             initial[member.name] = target
         return initial
+
+    def _parts(self, member: Member, opened: Sequence[Relation]) -> Iterator[dict[str, object]]:
+        """Where the rows are that begin at each step but the first."""
+        steps = self._steps[member.name]
+        for place, table in enumerate(opened[1:], 1):
+            yield self._part(member, steps[place], table, 0)
+        yield self._part(member, steps[len(opened)], opened[-1], 1)
+
+    def _part(self, member: Member, step: _Step, table: Relation, goes_on: int) -> dict[str, object]:
+        above, lowest = (list(found.levels[: member.inherited]) for found in (step, self._steps[member.name][0]))
+        lifts = int(above != lowest) if member.inherited else None
+        return {"table": table, "goes_on": goes_on, "levels": list(step.levels), "lifts": lifts}
 
     def _opening(
         self, number: int, member: Member, classes: Relation, above: Relation | None, one_in: int = 1
@@ -160,7 +174,15 @@ class FirstLevels:
         workspace, steps, rows = self._workspace, self._steps[member.name], opening
         for place, step in enumerate(steps[:-1]):
             target, names = workspace.table(f"opened{number}_{place}"), _names_of(steps[place + 1 :])
-            workspace.execute("relations/opened", target=target, rows=rows, packs=step.packs, names=names, k=self._k)
+            workspace.execute(
+                "relations/opened",
+                target=target,
+                rows=rows,
+                is_first=place == 0,
+                packs=step.packs,
+                names=names,
+                k=self._k,
+            )
             rows = target
             yield target
             if not workspace.size([target]):
@@ -168,22 +190,33 @@ class FirstLevels:
 
     def _rows_of(self, number: int, member: Member) -> Relation:
         """The rows with the numbers of their labels, and of those of the rows above them, on every level."""
+        if not member.inherited:
+            return member.coded
         assert member.parent is not None
         inherited: list[dict[str, str]] = []
         own: list[dict[str, str]] = []
         for position, column in enumerate(member.path):
-            names = [{"own": _label(position, level), "code": f"g{column.number}_{level}"} for level in column.levels]
-            (inherited if position < member.inherited else own).extend(names)
+            for level in column.levels:
+                if position < member.inherited:
+                    code = _stored(member.parent, position, level)
+                    inherited.append({"own": _label(position, level), "code": code})
+                else:
+                    own.append({"own": _label(position, level), "code": f"g{column.number}_{level}"})
         target = self._workspace.table(f"wide_rows{number}")
         self._workspace.execute(
             "relations/rows_in_classes",
             target=target,
             coded=member.coded,
-            parent=self._rows[member.parent.name] if member.inherited else None,
+            parent=self._rows[member.parent.name],
             inherited=inherited,
             names=own,
         )
         return target
+
+
+def _stored(member: Member, position: int, level: int) -> str:
+    """The column of a table's rows that holds the number of a label, by the position of its column in the path."""
+    return _label(position, level) if member.inherited else f"g{member.columns[position].number}_{level}"
 
 
 def _label(position: int, level: int) -> str:
@@ -197,7 +230,12 @@ def _columns_of(member: Member, names: Sequence[str]) -> Iterator[dict[str, obje
         for level in column.levels:
             if (name := _label(place, level)) in names:
                 higher = [(other, _label(place, other)) for other in column.levels if other > level]
-                yield {"name": name, "place": place, "higher": higher if place < member.inherited else []}
+                yield {
+                    "name": name,
+                    "stored": _stored(member, place, level),
+                    "place": place,
+                    "higher": higher if place < member.inherited else [],
+                }
 
 
 def _names_of(steps: Sequence[_Step]) -> list[str]:

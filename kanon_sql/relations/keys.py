@@ -14,10 +14,13 @@ from kanon_sql.relations.members import Member, States
 from kanon_sql.spec import PERSON, RelationalSpec, derived_key
 from kanon_sql.sql import Relation, Sql, identifier, sql_list
 
-__all__ = ["NewKeys"]
+__all__ = ["DRAW_DIGITS", "NewKeys"]
 
 _HASHED = ("text", "integer", "date", "other")
 """Kinds of values whose text is the same on every engine, and of equal values the same."""
+
+DRAW_DIGITS = 32
+"""So many digits of a key, 128 bits, decide an order: with a row's number they are one block of SHA-256, not two."""
 
 
 @dataclass
@@ -30,7 +33,7 @@ class NewKeys:
         members: the tables, each after its parent.
         states: the rows that stay.
         drawn: a secret of this run, which decides the order of rows and of random keys; no seed of a session does.
-        of_rows: table -> ``id`` and ``number``, its rows' new keys.
+        of_rows: table -> ``id`` and ``number``, its rows' new keys, with the levels of the rows.
         of_values: column in lower case -> ``id`` (the value) and ``number``, the new keys that several tables share.
     """
 
@@ -86,7 +89,8 @@ class NewKeys:
             placed = self.spec.person.released_as if member.name == PERSON else member.name
             key = member.placed.table.key or ()
             texts = [self._text(member, column, f"key{place}") for place, column in enumerate(key)]
-            self._numbered(target, member.rows, state, f"rows of {placed} by {', '.join(key)}", texts)
+            what, levels = f"rows of {placed} by {', '.join(key)}", len(member.columns)
+            self._numbered(target, member.rows, state, what, texts, levels)
         return target
 
     def _shared(self, column: str, number: int) -> Relation:
@@ -112,20 +116,22 @@ class NewKeys:
         self._numbered(target, values, values, f"values of {column}", texts)
         return target
 
-    def _numbered(self, target: Relation, rows: Relation, state: Relation, what: str, texts: Sequence[Sql]) -> None:
-        """New keys of rows; by the secret where there are old ones."""
+    def _numbered(
+        self, target: Relation, rows: Relation, state: Relation, what: str, texts: Sequence[Sql], levels: int = 0
+    ) -> None:
+        """New keys of rows, with their levels, or of values; by the secret where there are old ones."""
         workspace = self.workspace
         if self.spec.key_variable is None or not texts:
-            draw = drawn_number(Sql("CAST(id AS VARCHAR)"), derived_key(self.drawn, what))
-            workspace.execute("relations/new_keys", target=target, state=state, draw=draw)
+            draw = drawn_number(Sql("CAST(id AS VARCHAR)"), derived_key(self.drawn, what)[:DRAW_DIGITS])
+            workspace.execute("relations/new_keys", target=target, state=state, draw=draw, levels=levels)
             return
         keyed = workspace.table(f"texts{len(self.of_rows) + len(self.of_values)}")
-        workspace.execute("relations/key_texts", target=keyed, rows=rows, state=state, texts=list(texts))
+        workspace.execute("relations/key_texts", target=keyed, rows=rows, state=state, texts=list(texts), levels=levels)
         dialect, key = workspace.dialect, bytes.fromhex(self.spec.key_for(what))
         names = [dialect.quote(f"text{place}") for place, _ in enumerate(texts)]
         fills = {f"hash{place}": dialect.keyed_hash(name, key) for place, name in enumerate(names)}
         fills["number"] = dialect.keyed_hash(dialect.quote("written"), key)
-        context = {"target": target, "keyed": keyed, "texts": len(texts)}
+        context = {"target": target, "keyed": keyed, "texts": len(texts), "levels": levels}
         shape = workspace.compiler.shape("relations/hashed_keys", (target,), lambda: context)
         workspace.run(workspace.compiler.fill("relations/hashed_keys", shape, fills))
 

@@ -21,7 +21,7 @@ from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["Climb", "climbed", "without_lost_rows"]
+__all__ = ["Climb", "CurrentRows", "climbed", "without_lost_rows"]
 
 FEW = 12
 """Rows that changed are kept apart from the others while these are at least this many times as many."""
@@ -136,13 +136,15 @@ class Climb:
                     most=most,
                     of=of,
                 )
+            excess = self.made("relations/excess", "excess", repeated=repeated, shared=shared, keys=keys)
             rare[member.name] = self.made(
                 "relations/rare",
                 "rare",
                 labelled=self.rows[member.name],
-                shared=shared,
+                excess=excess,
                 keys=keys,
                 width=len(member.path),
+                inherited=member.inherited,
                 path=[list(step) for step in paths[member.name]],
             )
         return rare
@@ -175,7 +177,7 @@ class Climb:
 
     def _climb(self, rare: Mapping[str, Relation], total: int) -> None:
         """The rows after what rare ones ask: each table's own rows, and those above and below them."""
-        few = self._looks_at_touched and FEW * total < sum(member.count for member in self.events)
+        few = self._sets_apart and FEW * total < sum(member.count for member in self.events)
         raised = self._raised(rare)
         changed: dict[str, Relation] = {}
         for member in self.events:
@@ -214,30 +216,41 @@ class Climb:
             self.rows[member.name] = rows
 
     def _raised(self, rare: Mapping[str, Relation]) -> dict[str, Relation]:
-        """Per table, the levels that its rows are to have: as its own rows ask, and those below them."""
+        """Per table, the levels that its rows are to have, each row once: as it asks itself, and rows below it."""
         raised: dict[str, Relation] = {}
         for member in reversed(self.events):
-            below = [raised[other.name] for other in self.events if other.parent is member]
-            raised[member.name] = self.made(
-                "relations/raised",
-                "raised",
-                rare=rare.get(member.name),
-                below=below if member.path else [],
-                coded=member.coded,
-                width=len(member.path),
-            )
+            own, below = rare.get(member.name), []
+            if member.path:
+                below = [raised[other.name] for other in self.events if other.parent is member and other.name in raised]
+            if below:
+                raised[member.name] = self.made(
+                    "relations/raised",
+                    "raised",
+                    rare=own,
+                    below=below,
+                    coded=member.coded,
+                    width=len(member.path),
+                    inherited=member.inherited,
+                )
+            elif own is not None:
+                raised[member.name] = own
         return raised
+
+    @property
+    def _sets_apart(self) -> bool:
+        """Whether rows that change are kept apart while they are few."""
+        return not self.sensitive.spec.coherence
 
     @property
     def _looks_at_touched(self) -> bool:
         """Whether labels become rare only where rows come to them, or go from them."""
-        return not self.sensitive.spec.coherence
+        return self._sets_apart
 
     def _touch(self, member: Member, versions: Sequence[CurrentRows], changed: Relation | None) -> None:
         """Note what the rows that changed were known by, and are; nothing where many did."""
         if member.name in self._touched:
             self.workspace.drop(self._touched.pop(member.name))
-        if changed is not None:
+        if changed is not None and self._looks_at_touched:
             self._touched[member.name] = self._lasting(
                 "relations/touched", "touched", versions=list(versions), changed=changed, keys=len(member.packs)
             )

@@ -41,6 +41,7 @@ __all__ = [
     "Member",
     "Pack",
     "States",
+    "key_counts",
     "members",
     "path_of",
     "unchanged_columns",
@@ -423,10 +424,9 @@ class _Reader:
         Raises:
             SpecError: how many there are of these.
         """
-        counts = self.workspace.row(
-            "relations/key_counts", rows=rows, key_columns=len(self._key), is_child=self.parent is not None
+        count, without, repeated, orphans = key_counts(
+            self.workspace, rows, len(self._key), is_child=self.parent is not None
         )
-        count, without, repeated, orphans = (int(value) for value in counts)
         where, problems = self.placed.shown, []
         named = ", ".join(self._key)
         if without:
@@ -449,6 +449,25 @@ class _Reader:
         if problems:
             raise SpecError([Problem(problem) for problem in problems])
         return count
+
+
+def key_counts(workspace: Workspace, rows: Relation, key_columns: int, *, is_child: bool) -> tuple[int, int, int, int]:
+    """Rows, those without a whole key, keys that several rows have, and rows without a parent.
+
+    Keys are counted, which is quicker than the rows of each; these are looked at only where there are fewer keys.
+
+    Args:
+        workspace: where.
+        rows: with their keys ``key0``, ``key1``, ...
+        key_columns: how many these are.
+        is_child: whether each row is to have a parent.
+    """
+    counts = workspace.row("relations/key_counts", rows=rows, key_columns=key_columns, is_child=is_child)
+    count, without, different, orphans = (int(value) for value in counts)
+    if not key_columns or (different == count and not without):
+        return count, without, 0, orphans
+    (repeated,) = workspace.row("relations/repeated_keys", rows=rows, key_columns=key_columns)
+    return count, without, int(repeated), orphans
 
 
 MOST_ITEMS = 1_000

@@ -21,9 +21,9 @@ from kanon_sql.hierarchies import (
     shown_keys,
 )
 from kanon_sql.relations.dates import moved_in_table, offsets
-from kanon_sql.relations.keys import NewKeys
+from kanon_sql.relations.keys import DRAW_DIGITS, NewKeys
 from kanon_sql.relations.lists import list_labels, unnest
-from kanon_sql.relations.members import DIGITS, Member, States, unchanged_columns
+from kanon_sql.relations.members import DIGITS, Member, States, key_counts, unchanged_columns
 from kanon_sql.relations.sensitive import class_models
 from kanon_sql.release import staged
 from kanon_sql.spec import (
@@ -184,7 +184,6 @@ def written_tables(
                 "relations/release",
                 target=target,
                 rows=member.rows,
-                state=states[name],
                 new_keys=keys.of_rows[name],
                 parent_keys=None if above is None else keys.of_rows[above],
                 moved=moved.get(name),
@@ -256,7 +255,7 @@ def _moved(
 
 def _drawn_order(drawn: str, name: str) -> Sql:
     """What puts rows in random order where their keys are no random numbers."""
-    return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}"))
+    return drawn_number(Sql("CAST(own.id AS VARCHAR)"), derived_key(drawn, f"order of {name}")[:DRAW_DIGITS])
 
 
 def _outputs(spec: RelationalSpec, member: Member, keys: NewKeys) -> list[dict[str, object]]:
@@ -498,10 +497,7 @@ def _values(item: ReleasedTable, types: Mapping[str, Column]) -> list[Sql]:
 
 
 def _refuse_repeated(workspace: Workspace, table: Relation, name: str, key_columns: int) -> None:
-    _, without, repeated, _ = (
-        int(value)
-        for value in workspace.row("relations/key_counts", rows=table, key_columns=key_columns, is_child=False)
-    )
+    _, without, repeated, _ = key_counts(workspace, table, key_columns, is_child=False)
     if without or repeated:
         raise VerificationError(
             f"verification: {repeated:,} keys of {name!r} stand in several rows, and {without:,} rows have none"

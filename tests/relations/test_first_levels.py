@@ -133,12 +133,14 @@ def test_rows_begin_where_enough_rows_of_their_class_share_their_labels(name: st
 
 
 @pytest.mark.parametrize(
-    ("many_rows", "many_classes", "one_in"), [(1_000, 1, 1), (10, 17, 1), (10, 16, 8), (10, 1, 12), (1, 1, 16)]
+    ("many_rows", "many_classes", "one_in"),
+    [(1_000, 1, 1), (10, 17, 1), (1, 17, 7), (1, 50, 2), (10, 16, 8), (10, 1, 12), (1, 1, 16)],
+    [(1_000, 1, 1), (10, 17, 1), (1, 17, 7), (1, 50, 2), (10, 16, 8), (10, 1, 12), (1, 1, 16)],
 )
 def test_as_few_classes_are_asked_as_tell_enough(
     subject: Subject, monkeypatch: pytest.MonkeyPatch, many_rows: int, many_classes: int, one_in: int
 ) -> None:
-    """Of 128 rows in 16 classes: all, every eighth, or fewer."""
+    """Of 128 rows in 16 classes: all, every eighth, fewer, or more where classes are few and large."""
     put(subject, 16, [(n, 1 + n % 16, "a1", "x") for n in range(128)], [])
     monkeypatch.setattr(first_levels, "MANY_ROWS", many_rows)
     monkeypatch.setattr(first_levels, "MANY_CLASSES", many_classes)
@@ -150,7 +152,10 @@ def test_as_few_classes_are_asked_as_tell_enough(
 def test_one_class_in_some_tells_what_is_lost(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     classes = 2 * SAMPLE
     alike = [(n, 1 + n % classes, f"{'ab'[n // classes % 2]}{n // classes % 3}", "x") for n in range(8 * classes)]
-    others = [(number, who, "c9" if who % SAMPLE else day, ward) for number, who, day, ward in alike]
+    others = [
+        (number, who, "c9" if who * who % 65537 * 40503 % 65537 % SAMPLE else day, ward)
+        for number, who, day, ward in alike
+    ]
     for visits, same in ((alike, True), (others, False)):
         with monkeypatch.context() as patched, subject.connect() as engine:
             put(subject, classes, visits, [])
