@@ -168,6 +168,30 @@ def test_events_are_shared_within_classes(subject: Subject, start: int) -> None:
     engine.close()
 
 
+def test_a_row_that_climbs_in_a_round_takes_the_rows_above_it_along(subject: Subject) -> None:
+    """Drugs begin at their days, which two rows share, and one person: that shows when persons are counted."""
+    subject.table("people", {"id": "integer"}, [(n,) for n in range(1, 5)])
+    days = [(n, (n + 1) // 2, "a2" if n < 5 else "a3") for n in range(1, 9)]
+    subject.table("visits", {"id": "integer", "who": "integer", "day": "text"}, days)
+    subject.table("drugs", {"id": "integer", "visit": "integer", "atc": "text"}, [(n, n, "x") for n in (1, 2, 5, 6)])
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "people", "key": "id"},
+            "tables": {
+                "visits": {"key": "id", "person": "who", "quasi_identifiers": {"day": {"prefix": [1]}}},
+                "drugs": {"key": "id", "parent": "visits", "by": "visit", "quasi_identifiers": {"atc": {}}},
+            },
+            "privacy": [{"km_anonymity": {"k": 2, "m": 1}}],
+            "suppression": {"max_rows": 0.5},
+        }
+    )
+    with subject.connect() as engine:
+        result = kanon_sql.plan(engine, spec, timeout=60)
+    assert {name: table["released"] for name, table in result.tables.items()} == {"person": 4, "visits": 8, "drugs": 4}
+    assert result.tables["visits"]["columns"]["day"]["levels"] == {"1": 8}
+
+
 @pytest.mark.parametrize("seed", [4, pytest.param(1, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)])
 def test_few_rows_that_climb_are_kept_apart(subject: Subject, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """In small worlds never: here always, which satisfies, and releases what it does without."""
