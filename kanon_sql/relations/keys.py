@@ -20,7 +20,7 @@ _HASHED = ("text", "integer", "date", "other")
 """Kinds of values whose text is the same on every engine, and of equal values the same."""
 
 DRAW_DIGITS = 32
-"""So many digits of a key, 128 bits, decide an order: with a row's number they are one block of SHA-256, not two."""
+"""These digits of a key, 128 bits, decide an order: with a row's number they are one block of SHA-256, not two."""
 
 
 @dataclass

@@ -135,7 +135,6 @@ def test_rows_begin_where_enough_rows_of_their_class_share_their_labels(name: st
 @pytest.mark.parametrize(
     ("many_rows", "many_classes", "one_in"),
     [(1_000, 1, 1), (10, 17, 1), (1, 17, 7), (1, 50, 2), (10, 16, 8), (10, 1, 12), (1, 1, 16)],
-    [(1_000, 1, 1), (10, 17, 1), (1, 17, 7), (1, 50, 2), (10, 16, 8), (10, 1, 12), (1, 1, 16)],
 )
 def test_as_few_classes_are_asked_as_tell_enough(
     subject: Subject, monkeypatch: pytest.MonkeyPatch, many_rows: int, many_classes: int, one_in: int
