@@ -118,11 +118,16 @@ def several_tables(subject: Subject, engine: Engine, seed: int) -> Iterator[str]
     keys: dict[str, list[Any]] = {"person": list(range(1, 1 + draw.choice((0, 1, 4, 8, 12))))}
     if draw.random() < 0.5:
         keys["person"] = ["1", "01", "a", "A", "b", "B", "c", "\u00e9", "e", "E", "d", "D"][: len(keys["person"])]
-    pairs = [(draw.choice(texts_for(subject.name, draw)), draw.choice(("x", "y", None))) for _ in range(3)]
+    pairs = [
+        (draw.choice(texts_for(subject.name, draw)), draw.choice(("x", "y", None))) for _ in range(draw.randint(1, 3))
+    ]
     tables: dict[str, tuple[str, list[Row]]] = {"person": ("", [(key, *draw.choice(pairs)) for key in keys["person"]])}
     for name in ("stays", "drugs")[: draw.randint(0, 2)]:
         above = draw.choice(list(tables))
-        items = [(draw.choice(texts_for(subject.name, draw)), draw.choice(("x", "y", None))) for _ in range(2)]
+        items = [
+            (draw.choice(texts_for(subject.name, draw)), draw.choice(("x", "y", None)))
+            for _ in range(draw.randint(1, 2))
+        ]
         rows: list[Row] = []
         for number in range(draw.randint(0, 16) if keys[above] else 0):
             refers = keys[above][number % len(keys[above])]
