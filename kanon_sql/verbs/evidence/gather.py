@@ -256,7 +256,7 @@ def _problems(
     """Why the evidence does not speak for the release."""
     if not checked.passed:
         yield checked.message
-    if audited is not None and not audited.passed and audited.rows:  # without rows, the check said so
+    if audited is not None and not audited.passed and (audited.rows or checked.passed):  # a check says that none are
         yield audited.message
     if vouched:
         return
