@@ -557,7 +557,7 @@ def test_nulls_and_minimum_levels(database: Database) -> None:
 LOOKS = {value: (group, "*") for value, group in zip("abcd", "xxyy", strict=True)}
 
 
-def assert_looks_are_released(database: Database, method: Any, rows: Sequence[str | None], nulls: str) -> None:
+def assert_looks_are_released(database: Database, method: str, rows: Sequence[str | None], nulls: str) -> None:
     """Every row once, under the label of its group or the top, in classes of two rows or more.
 
     Rows count as alike that look alike at the lowest level allowed, whatever their values are.
@@ -566,9 +566,10 @@ def assert_looks_are_released(database: Database, method: Any, rows: Sequence[st
         "people", {"q": "VARCHAR", "n": "INTEGER", "serial": "INTEGER"}, [(v, 1, i) for i, v in enumerate(rows)]
     )
     columns: dict[str, Any] = {"q": {"tree": {"x": ["a", "b"], "y": ["c", "d"]}, "minimum_level": 1}}
+    changes: dict[str, Any] = {"quasi_identifiers": columns, "nulls": nulls, "suppression": {"max_share": 0.9}}
     if method == "microaggregation":
-        columns["n"], method = None, {"method": method, "columns": {"n": "mean"}}
-    asked = spec([], method, 2, quasi_identifiers=columns, nulls=nulls, suppression={"max_share": 0.9})
+        columns["n"], changes["recoding"] = None, {"method": method, "columns": {"n": "mean"}}
+    asked = spec([], method, 2, **changes)
     assert kanon_sql.anonymize(database.engine, asked).passed, rows
     released = [(line[0], line[-1]) for line in database.rows("people_release")]
     given = [place for place, value in enumerate(rows) if value is not None or nulls == "value"]
