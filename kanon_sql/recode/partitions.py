@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.evaluate import Order
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel
@@ -195,6 +195,7 @@ def begin(
     steps = workspace.make("recode/steps", "steps", {}, {}, attributes=climbed, depth=depth) if climbed else None
     state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, steps, 0)
     state.kept_rows, state.violating_rows = state.row("verdict", {"judged": judged})
+    refuse_incomplete("recode/verdict", state.kept_rows + state.violating_rows, sets.kept_rows)
     return state
 
 

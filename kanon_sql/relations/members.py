@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import Problem, SpecError, UnsupportedError, have
+from kanon_sql.errors import Problem, SpecError, UnsupportedError, counted, have
 from kanon_sql.frequency import drawn_number, explained_if_missing, plain_source_of, unknown_columns
 from kanon_sql.hierarchies import (
     Lookup,
@@ -437,8 +437,8 @@ class _Reader:
         if repeated:
             what = "a person has one row there" if self.parent is None else "a key identifies one row"
             problems.append(
-                f"{where}.key: {repeated:,} values of {named} stand in several rows, and {what}; add a column to the "
-                "key, or make the rows one in a query"
+                f"{where}.key: {counted(repeated, 'value')} of {named} {'stands' if repeated == 1 else 'stand'} in "
+                f"several rows, and {what}; add a column to the key, or make the rows one in a query"
             )
         if orphans:
             assert self.parent is not None

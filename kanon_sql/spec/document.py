@@ -170,7 +170,10 @@ class SpecDocument(Displayed, Part):
             faults.attempt(("kind",), only_kind(cls.of_kind), given)
         if not cls.of_several and SpecDocument.is_of_several(value):
             verbs = "plan, anonymize, check, audit, compare, report, release apply and release certify"
-            why = f"this is a spec of several tables, which only {verbs} read"
+            why = (
+                f"this is a spec of several tables, which only {verbs} read; for other commands write a spec of each "
+                "table, without person and tables (doctor needs no spec)"
+            )
             faults.add(("person",), why, at_key=True)
         faults.finish()
         return value

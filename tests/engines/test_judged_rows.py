@@ -138,6 +138,9 @@ LOST = filtering("base", "class_rows <> 1")
 UNJUDGED = filtering("judged", "class_rows <> 1")
 """It vanishes among the classes whose values are counted."""
 
+UNSUMMED = filtering("flagged", "1 = 0")
+"""The class that a recoding begins with vanishes."""
+
 MATCHING: Mapping[str, dict[str, Any]] = {
     "linking": {"external": "later"},
     "composition": {"earlier": ["later"]},
@@ -170,6 +173,8 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
     "plan, persons": (LOST, lambda db: kanon_sql.plan(db, spec(unit="person"))),
     "plan, a vector": (losing("lookup0", "vectors.row_count <> 1"), lambda db: kanon_sql.plan(db, spec(K))),
     "plan, a value": (losing("sensitive", "vectors.row_count <> 1"), lambda db: kanon_sql.plan(db, spec(K, L))),
+    "plan, recoded": (UNSUMMED, lambda db: kanon_sql.plan(db, spec(K, recoding="subtree"))),
+    "plan, recoded by values": (UNSUMMED, lambda db: kanon_sql.plan(db, spec(K, L, recoding="subtree"))),
     "plan, sizes": (losing("sizes0", "classes.class_rows <> 1"), lambda db: kanon_sql.plan(db, three_levels())),
     "anonymize": (LOST, lambda db: kanon_sql.anonymize(db, spec())),
     "compare": (LOST, lambda db: kanon_sql.compare(db, {"one": spec(), "two": spec(suppression={"max_share": 0.6})})),

@@ -62,7 +62,7 @@ def test_keys_are_new_and_join(name: str) -> None:
 @pytest.mark.parametrize(
     ("table", "rows", "message"),
     [
-        ("people", [(1,), (1,)], "person.key: 1 values of id stand in several rows"),
+        ("people", [(1,), (1,)], "person.key: 1 value of id stands in several rows"),
         ("people", [(1,), (None,)], "person.key: 1 row has NULL in id"),
         ("visits", [(5,)], "tables.visits: 1 of 1 rows refer by who to no row of person"),
         ("visits", [(None,)], "tables.visits: 1 of 1 rows refer by who to no row of person"),
@@ -144,7 +144,8 @@ def test_what_reads_one_table_says_that_there_are_several() -> None:
         kanon_sql.Spec.from_dict(spec_of(random_world(3), "local", 2, 1).to_dict())
     assert str(error.value) == (
         "person: this is a spec of several tables, which only plan, anonymize, check, audit, compare, report, "
-        "release apply and release certify read"
+        "release apply and release certify read; for other commands write a spec of each table, without person and "
+        "tables (doctor needs no spec)"
     )
 
 

@@ -208,7 +208,8 @@ class _Finder:
                 orphans = self._orphans(table, link)
                 if orphans:
                     lost.append(
-                        f"{table.shown}.{name}: {orphans:,} of {table.rows:,} rows refer to no row of {parent.shown}"
+                        f"{table.shown}.{name}: {orphans:,} of {counted(table.rows, 'row')} refer to no row of "
+                        f"{parent.shown}"
                     )
                 else:
                     found.append(link)
@@ -279,10 +280,10 @@ class _Finder:
             indirectly=[exact_value(link.parent.profiles[name].column, "parent") for name in above.columns],
         )
         if int(count):
+            rows, columns = counted(table.rows, "row"), ", ".join(direct.columns)
             raise SpecError(
-                f"{table.shown}: {int(count):,} of {table.rows:,} rows refer by {', '.join(direct.columns)} to another "
-                f"row of {direct.parent.shown} than by way of {link.parent.shown}; mend them, or leave one of the "
-                "columns out in a query"
+                f"{table.shown}: {int(count):,} of {rows} refer by {columns} to another row of {direct.parent.shown} "
+                f"than by way of {link.parent.shown}; mend them, or leave one of the columns out in a query"
             )
 
     def _refuse_circles(self, parents: Mapping[str, _Link]) -> None:
@@ -302,7 +303,7 @@ class _Finder:
         problems = []
         root = self.tables[0]
         if not root.key:
-            problems.append(f"{root.shown}: no column has a different value in each of its {root.rows:,} rows")
+            problems.append(f"{root.shown}: no column has a different value in each of its {counted(root.rows, 'row')}")
         for table in self.tables[1:]:
             link = parents[table.name]
             (repeated,) = self.workspace.row(
@@ -312,13 +313,14 @@ class _Finder:
             )
             if int(repeated):
                 problems.append(
-                    f"{link.parent.shown}: {int(repeated):,} values of {', '.join(link.key)}, to which {table.shown} "
-                    "refers, stand in several rows; a key identifies one row"
+                    f"{link.parent.shown}: {counted(int(repeated), 'value')} of {', '.join(link.key)}, to which "
+                    f"{table.shown} refers, {'stands' if int(repeated) == 1 else 'stand'} in several rows; a key "
+                    "identifies one row"
                 )
             elif orphans := self._orphans(table, link):
                 problems.append(
-                    f"{table.shown}: {orphans:,} of {table.rows:,} rows refer by {', '.join(link.columns)} to no row "
-                    f"of {link.parent.shown}; {_ORPHANS}"
+                    f"{table.shown}: {orphans:,} of {counted(table.rows, 'row')} refer by {', '.join(link.columns)} to "
+                    f"no row of {link.parent.shown}; {_ORPHANS}"
                 )
         if problems:
             raise SpecError([Problem(problem) for problem in problems])

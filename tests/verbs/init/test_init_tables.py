@@ -97,6 +97,8 @@ def test_what_cannot_be_drafted_is_said_with_counts() -> None:
     with subject_of("duckdb") as subject:
         tables_of(subject, people=PEOPLE, stays=(stays, [(1, 0), (2, 9), (3, None)]))
         assert "stays.person_id: 2 of 3 rows refer to no row of people" in refused(subject, "stays")
+        tables_of(subject, people=PEOPLE, stays=(stays, [(1, 9)]))
+        assert "stays.person_id: 1 of 1 row refer to no row of people" in refused(subject, "stays")
         tables_of(subject, people=(PEOPLE[0], [(1, 30), (1, 31), (2, 30)]), stays=(stays, [(1, 1)]))
         assert "stays: no foreign key and no column leads to another" in refused(subject, "stays")
         tables_of(subject, people=PEOPLE, other=({"ward": "text"}, [("x",)]))
