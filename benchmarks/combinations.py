@@ -35,6 +35,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.testing import Subject
 from tests.servers import SUBJECTS
 from tests.servers.base import Missing
+from tests.servers.postgres import PostgresSubject
 from tests.support.workloads import COMBINATIONS, Verb, clear, load
 
 ROWS = [60_000, 240_000]
@@ -88,10 +89,12 @@ def timed(subject: Subject, verb: Verb, seconds: float) -> Found:
         if late.came:
             return {"timeout": seconds, "in": "preparation"}
         with limited(seconds) as late, subject.connect() as engine:
-            started = time.perf_counter()
+            started, used = time.perf_counter(), processors(subject)
             result = verb.run(engine)
-            took = time.perf_counter() - started
-        return {"timeout": seconds} if late.came else {"seconds": round(took, 3), "verdict": verdict_of(result)}
+            took, worked = time.perf_counter() - started, processors(subject) - used
+        if late.came:
+            return {"timeout": seconds}
+        return {"seconds": round(took, 3), "processor": round(worked, 2), "verdict": verdict_of(result)}
     except (SpecError, UnsupportedError) as error:
         return {"refused": str(error).splitlines()[0]}
     except KeyboardInterrupt:
@@ -100,6 +103,26 @@ def timed(subject: Subject, verb: Verb, seconds: float) -> Found:
         return {"timeout": seconds}
     except Exception as error:
         return {"timeout": seconds} if late is not None and late.came else {"error": f"{type(error).__name__}: {error}"}
+
+
+def processors(subject: Subject) -> float:
+    """Seconds of processors that this process and the servers of its engine have used until now."""
+    below: dict[int, list[int]] = {}
+    used: dict[int, int] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = file.read_text().rpartition(")")[2].split()
+            below.setdefault(int(fields[1]), []).append(int(file.parent.name))
+            used[int(file.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
+    left = [os.getpid()]
+    if isinstance(subject, PostgresSubject):  # its server has left the tree of its parent
+        left.append(int(Path(subject.folder, "postmaster.pid").read_text().split()[0]))
+    ticks = 0
+    while left:
+        process = left.pop()
+        ticks += used[process]
+        left += below.get(process, [])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def verdict_of(result: Any) -> str | None:

@@ -64,6 +64,11 @@ class Judge:
         return self.least_size if only_sizes and self.persons is None else None
 
     @property
+    def by_rows_alone(self) -> bool:
+        """Whether a group satisfies as soon as it has ``least_size`` rows."""
+        return self.donors is not None and not self.by_person
+
+    @property
     def joins_safely(self) -> bool:
         """Whether a group that satisfies still does whatever joins it."""
         by_person = self.sets.counting != "rows"

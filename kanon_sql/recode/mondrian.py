@@ -4,7 +4,7 @@ No hierarchy is climbed: every column has an order of values, and a class is rel
 A round advances all partitions at once:
 
     medians  where each column of a partition would be cut: between two values, as near to half of the rows as can be
-    judged   whether both sides satisfy, by the class query that verifies a release as well
+    judged   whether both sides satisfy, by the class query that verifies a release as well; not where rows decide
     cuts     of the allowable cuts of a partition, that in the column where it is widest, as a share of its values
     moved    partitions without one are closed; the vectors of the others go to their sides
 
@@ -29,7 +29,7 @@ from kanon_sql.recode.ranges import dimensions_of, labelled
 from kanon_sql.recode.recoding_result import NoRecoding, RecodingResult, Tried, highest_levels
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Fault, Spec, level_faults, recoding, why_not_parted
-from kanon_sql.sql import Relation, render
+from kanon_sql.sql import render
 
 __all__ = ["STATEMENTS_A_ROUND", "recoded_by_medians"]
 
@@ -115,10 +115,9 @@ def _divided(
     """Divide the partitions until none has an allowable cut; returns why it ended early, None if it did not."""
     if not ordered:
         return None
-    table = state.make("mondrian/dimensions", "dimensions", {}, attributes=tuple(ordered))
     try:
         with budget.limits(state.workspace.engine):
-            while _round(state, tuple(ordered), table, recorder, slices=slices):
+            while _round(state, tuple(ordered), recorder, slices=slices):
                 state.workspace.report(f"recoding by median cuts: round {state.rounds}", None)
     except Stopped as stopped:
         return str(stopped)
@@ -128,7 +127,6 @@ def _divided(
 def _round(
     state: Partitions,
     ordered: tuple[Dimension, ...],
-    dimensions: Relation,
     recorder: Recorder | None,
     *,
     slices: bool,
@@ -137,16 +135,17 @@ def _round(
     judge, number = state.judge, state.rounds
     medians = state.make(
         "mondrian/halves" if slices else "mondrian/medians", f"medians{number}",
-        {"open": state.open, "dimensions": dimensions},
+        {"open": state.open},
         attributes=ordered, least=judge.least_size,
     )  # fmt: skip
-    sides = "recode/mondrian/half_sides" if slices else "recode/mondrian/sides"
-    cells = render(sides, attributes=ordered, by_person=judge.by_person)
-    keys = ("part", "attribute", "side")
-    read = {"medians": medians} if slices else {"open": state.open, "medians": medians}
-    judged = judge.judged(f"sides{number}", cells, keys, read)
-    tables = {"medians": medians, "judged": judged}
-    cuts = state.make("mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)}, slices=slices)
+    tables, judged = {"medians": medians}, not judge.by_rows_alone
+    if judged:
+        sides = render("recode/mondrian/sides", attributes=ordered, by_person=judge.by_person)
+        read = {"open": state.open, "medians": medians}
+        tables["judged"] = judge.judged(f"sides{number}", sides, ("part", "attribute", "side"), read)
+    cuts = state.make(
+        "mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)}, slices=slices, judged=judged
+    )  # fmt: skip
     found, last = state.row("mondrian/cut_count", {"cuts": cuts})
     if found:
         if recorder is not None:
@@ -157,6 +156,6 @@ def _round(
             attributes=ordered, by_person=judge.by_person,
         )  # fmt: skip
         state.advance(moved, last)
-    for used in (cuts, judged, medians):
+    for used in (cuts, *tables.values()):
         state.workspace.drop(used)
     return bool(found)

@@ -48,7 +48,6 @@ class Partitions:
         rounds: rounds so far.
         ranged: the quasi-identifiers that are released as ranges.
         orders: the order of each of them, by its number.
-        dimensions: these quasi-identifiers as a table; None without one.
         key: of the coins, as a literal, where vectors are in slices (:mod:`kanon_sql.recode.resist`); None without.
     """
 
@@ -68,7 +67,6 @@ class Partitions:
     rounds: int = 0
     ranged: Sequence[Dimension] = ()
     orders: Mapping[int, Order] = field(default_factory=dict)
-    dimensions: Relation | None = None
     key: str | None = None
 
     @property

@@ -61,7 +61,6 @@ def with_places(given: Prepared, spec: Spec, state: Partitions, orders: Mapping[
         open=vectors,
         ranged=ranged,
         orders=orders,
-        dimensions=state.make("mondrian/dimensions", "dimensions", {}, attributes=ranged),
     )
 
 

@@ -113,10 +113,9 @@ class _Round:
     def _offers(self) -> Relation:
         """The cuts of columns that are released as ranges: where sizes decide everything, or both sides satisfy."""
         state, judge, ranged = self.state, self.state.judge, tuple(self.state.ranged)
-        assert state.dimensions is not None
         sizes = judge.donors is not None
         offers = self._make(
-            "offers", {"open": state.open, "dimensions": state.dimensions},
+            "offers", {"open": state.open},
             attributes=ranged, size=judge.size, least=judge.least_size, by_bit=state.steps is not None,
             judged=not sizes,
         )  # fmt: skip
