@@ -1,8 +1,9 @@
 """Recodings from the top down, whose dear classes are swept where that loses less; and the best of several of them.
 
-The best is of three: from the top down, from the full-domain optimum down, and a sweep that learns of both, whose dear
-classes are swept once more. The one that loses least is released. A recoding that begins with the full-domain optimum
-has no label above its levels and suppresses no other rows, so the best never loses more than the optimum does.
+The best is of three: from the top down, as the fast one is, from the full-domain optimum down, and a sweep that learns
+of both, whose dear classes are swept once more. The one that loses least is released, so the best never loses more than
+the fast one. Nor more than the full-domain optimum: a recoding that begins with it has no label above its levels and
+suppresses no other rows.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
                 for place, attempt in enumerate(given):
                     made[place] = _swept_again(attempt, AFTER_CUTS)
             elif given[-1].state.steps is not None:
+                made[-1] = _swept_again(made[-1], AFTER_CUTS)  # which is all that the fast recoding does
                 found, prices = _swept(made)
                 made.append(found)
                 specialize(found.state)
