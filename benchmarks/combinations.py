@@ -3,13 +3,14 @@
     python benchmarks/combinations.py --json found.json                   # 60,000 and 240,000 rows, all that runs here
     python benchmarks/combinations.py --json found.json --rows 2000 --engine duckdb --engine postgres
     python benchmarks/combinations.py --json found.json --only "verb: audit" --only "model: l"
-    python benchmarks/combinations.py --json found.json --markdown        # the table of what was found, nothing is run
+    python benchmarks/combinations.py --json found.json --markdown benchmarks/combinations.md  # of what was found
 
 Each combination has a connection of its own; what must be there before, such as a release to attack, is made without
 being timed. A combination that takes longer than ``--timeout`` is interrupted as by Ctrl-C and written down as such;
 one that is refused, with the reason. ``--json`` is written after each, and what it has is not run again: a run that is
-stopped goes on where it was. The table has the seconds of DuckDB at the most rows, what other engines take as
-a multiple of it, and how much longer each takes than at the fewest rows. The tables, specs and verbs are those of
+stopped goes on where it was. The tables have, for each number of rows, the seconds of DuckDB, and what other engines
+take as a multiple of it, by processors and by the clock (DuckDB uses all cores, PostgreSQL, SQLite and MariaDB one);
+and how much longer each takes for the most rows than for the fewest. The tables, specs and verbs are those of
 ``tests/support/workloads.py``.
 """
 
@@ -18,12 +19,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import signal
+import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -171,27 +174,61 @@ def said(cell: Found) -> str:
     return "; ".join(f"{what}: {why}" for what, why in cell.items())
 
 
-def table_of(found: dict[str, Any]) -> Iterator[str]:
-    """Markdown: a row for each combination, and below it why some have no figure."""
+def page_of(found: dict[str, Any]) -> Iterator[str]:
+    """Markdown: what each engine is beside DuckDB, a row for each combination, and why some have no figure."""
     engines = [name for name in SUBJECTS if found["engines"].get(name)]
     sizes = sorted({int(rows) for engine in engines for rows in found["engines"][engine]})
+    for rows in sizes:
+        those = [name for name in engines if found["engines"][name].get(str(rows))]
+        figures = {name: found["engines"][name][str(rows)] for name in those}
+        yield from ("", f"**{rows:,} rows**", "")
+        yield from summary(figures)
+        yield from ("", *table_of(figures))
     few, many = str(sizes[0]), str(sizes[-1])
-    others = [name for name in engines if name != "duckdb"]
-    yield "| combination | DuckDB, s | " + " | ".join(f"{name}, times DuckDB" for name in others) + " |"
+    if few != many:
+        yield from ("", *growth_of({name: found["engines"][name] for name in engines}, few, many))
+
+
+def times(cell: Found | None, base: Found | None) -> tuple[float, float] | None:
+    """How many times DuckDB's seconds of processors, and seconds by the clock, it takes."""
+    if cell is None or base is None or not cell.keys() & base.keys() & {"seconds"}:
+        return None
+    return cell["processor"] / max(base["processor"], 0.01), cell["seconds"] / base["seconds"]
+
+
+def summary(figures: Mapping[str, Mapping[str, Found]]) -> Iterator[str]:
+    """The median of each engine, and how many combinations are within what it may take."""
+    yield "| engine | may take, times DuckDB | median, of processors (clock) | within, of processors (clock) |"
+    yield "|---|---|---|---|"
+    for engine, cells in figures.items():
+        ratios = [found for name in cells if (found := times(cells[name], figures.get("duckdb", {}).get(name)))]
+        if engine == "duckdb" or not ratios:
+            continue
+        most = MOST.get(engine, math.inf)
+        medians = [statistics.median(each) for each in zip(*ratios, strict=True)]
+        within = [sum(ratio <= most for ratio in each) for each in zip(*ratios, strict=True)]
+        yield (
+            f"| {engine} | {most} | {medians[0]:.1f} ({medians[1]:.1f}) | {within[0]} ({within[1]}) of {len(ratios)} |"
+        )
+
+
+def table_of(figures: Mapping[str, Mapping[str, Found]]) -> Iterator[str]:
+    """A row for each combination, and below it why some have no figure."""
+    others = [name for name in figures if name != "duckdb"]
+    yield "| combination | DuckDB, seconds | " + " | ".join(f"{name}, times" for name in others) + " |"
     yield "|" + "---|" * (2 + len(others))
     reasons: dict[str, list[str]] = {}
     for name in COMBINATIONS:
-        cells = {engine: found["engines"][engine].get(many, {}).get(name) for engine in engines}
+        cells = {engine: of.get(name) for engine, of in figures.items()}
         if not any(cells.values()):
             continue
-        base = (cells.get("duckdb") or {}).get("seconds")
-        shown = []
-        for engine in ("duckdb", *others):
-            cell = cells.get(engine)
-            before = found["engines"].get(engine, {}).get(few, {}).get(name)
-            shown.append(
-                parse_show(cell, before if few != many else None, None if engine == "duckdb" else base, engine)
-            )
+        base = cells.get("duckdb")
+        shown = [f"{base['processor']:.1f} ({base['seconds']:.1f})" if base and "seconds" in base else without(base)]
+        for engine in others:
+            cell = cells[engine]
+            ratio = times(cell, base)
+            shown.append(without(cell) if ratio is None else in_bold(ratio, MOST.get(engine, math.inf)))
+        for engine, cell in cells.items():
             if cell is not None and ("refused" in cell or "error" in cell):
                 reasons.setdefault(cell.get("refused") or cell["error"], []).append(f"{name} ({engine})")
         yield f"| {name} | " + " | ".join(shown) + " |"
@@ -200,20 +237,32 @@ def table_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"- {', '.join(those)}: {reason}"
 
 
-def parse_show(cell: Found | None, before: Found | None, base: float | None, engine: str) -> str:
-    """A figure, in bold where it is beyond what it may be."""
+def in_bold(ratio: tuple[float, float], most: float) -> str:
+    """Figures of processors and, in parentheses, of the clock, in bold where the first is beyond what it may be."""
+    text = f"{ratio[0]:.1f} ({ratio[1]:.1f})"
+    return f"**{text}**" if ratio[0] > most else text
+
+
+def without(cell: Found | None) -> str:
+    """What stands where there is no figure."""
     if cell is None:
         return ""
-    if "seconds" not in cell:
-        return f"over {cell['timeout']:g} s" if "timeout" in cell else "refused" if "refused" in cell else "error"
-    seconds = cell["seconds"]
-    value = f"{seconds:.1f}" if engine == "duckdb" else f"{seconds:.1f} s" if not base else f"{seconds / base:.1f}"
-    if base and seconds / base > MOST.get(engine, float("inf")):
-        value = f"**{value}**"
-    grown = seconds / before["seconds"] if before and before.get("seconds") else None
-    if grown is None:
-        return value
-    return f"{value} (grew **{grown:.1f}**)" if grown > GROWTH else f"{value} (grew {grown:.1f})"
+    if "seconds" in cell:
+        return f"{cell['processor']:.1f} s ({cell['seconds']:.1f} s)"
+    return f"over {cell['timeout']:g} s" if "timeout" in cell else "refused" if "refused" in cell else "error"
+
+
+def growth_of(engines: Mapping[str, Mapping[str, Mapping[str, Found]]], few: str, many: str) -> Iterator[str]:
+    """How much longer each engine takes at the most rows than at the fewest."""
+    yield f"| engine | {int(many):,} rows beside {int(few):,}: median, of processors (clock) | beyond {GROWTH:g} |"
+    yield "|---|---|---|"
+    for engine, sizes in engines.items():
+        pairs = {name: times(cell, sizes.get(few, {}).get(name)) for name, cell in sizes.get(many, {}).items()}
+        grown = {name: ratio for name, ratio in pairs.items() if ratio}
+        if grown:
+            medians = [statistics.median(each) for each in zip(*grown.values(), strict=True)]
+            beyond = [f"{name} {ratio[0]:.1f}" for name, ratio in grown.items() if ratio[0] > GROWTH]
+            yield f"| {engine} | {medians[0]:.1f} ({medians[1]:.1f}) | {', '.join(beyond)} |"
 
 
 def main() -> None:
@@ -225,14 +274,17 @@ def main() -> None:
         "--only", action="append", choices=list(COMBINATIONS), metavar="COMBINATION", help="may be repeated"
     )
     parser.add_argument("--timeout", type=float, default=900, help="seconds for each combination")
-    parser.add_argument("--markdown", action="store_true", help="print the table of what the file has, and run nothing")
+    parser.add_argument("--markdown", type=Path, help="write the tables of what --json has to this file; run nothing")
     options = parser.parse_args()
     options.rows = options.rows or ROWS
     os.environ.setdefault("KANON_TESTED", "a key for benchmarks alone")
     found = json.loads(options.json.read_text()) if options.json.exists() else {"machine": machine(), "engines": {}}
-    if not options.markdown:
+    if options.markdown is None:
         measure(options, found)
-    print("\n".join(table_of(found)))
+    page = "\n".join(page_of(found)).strip()
+    print(page)
+    if options.markdown is not None:
+        options.markdown.write_text(page + "\n")
 
 
 if __name__ == "__main__":

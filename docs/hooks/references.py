@@ -23,6 +23,7 @@ GENERATED = {
     "algorithms": declared_reference.algorithms,
     "attacks": declared_reference.attacks,
     "cli": cli_reference.markdown,
+    "combinations": (Path(__file__).parents[2] / "benchmarks" / "combinations.md").read_text,
     "fits": fits_reference.markdown,
     "metrics": declared_reference.metrics,
     "models": models_reference.markdown,

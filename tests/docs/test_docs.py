@@ -284,7 +284,7 @@ def test_the_readme_is_short() -> None:
 def test_the_documentation_is_short() -> None:
     assert len(PAGES) <= 32
     words = {named(page): len(page.read_text("utf-8").split()) for page in [*PAGES, *DECISIONS]}
-    assert sum(words.values()) <= 51_500, sorted(words.items(), key=lambda item: -item[1])[:8]
+    assert sum(words.values()) <= 51_600, sorted(words.items(), key=lambda item: -item[1])[:8]
 
 
 def test_every_page_begins_with_its_task_and_a_block() -> None:
