@@ -37,7 +37,6 @@ from kanon_sql.spec.display import (
     in_json,
     plain,
 )
-from kanon_sql.spec.document import NEVER_GROWS
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.keys import CompositeKey, composite_keys, key_of, parts_of_key, written_key
@@ -92,7 +91,6 @@ __all__ = [
     "HIDDEN",
     "LISTED",
     "MOST_DIGITS",
-    "NEVER_GROWS",
     "NO_SOURCE",
     "ON_REQUEST",
     "PERSON",

@@ -473,6 +473,12 @@ def run_checks_and_audits(engine: Published) -> None:
     kanon_sql.audit(engine, in_cells, attacks=["refinement"])
     by_node = by_size.model_copy(update={"recoding": spec_of().recoding})
     kanon_sql.audit(engine, by_node, attacks=["refinement"], made_by="arx")
+    whole = by_node.model_copy(update={"suppression": spec_of(suppression={"max_rows": 0}).suppression})
+    kanon_sql.audit(engine, whole, attacks=["refinement"])
+    own = spec_of(
+        source="clinic.other", recoding={"method": "local", "ranges": ["age"]}, quasi_identifiers={"age": None}
+    )
+    kanon_sql.audit(engine, own, attacks=["refinement"])
     tree = {"tree": {"x": ["a"], "y": ["b"]}}
     in_ranges = spec_of(source="clinic.other", quasi_identifiers={"sex": tree, "age": None}, recoding="mondrian")
     followed = ["refinement"] if engine.scratch.mode == "temp" else []

@@ -41,10 +41,37 @@ class Whole:
     Args:
         columns: the quasi-identifiers.
         ways: the levels that the columns may have: one of these for all classes.
+        ranged: the columns that are released as ranges of their values, in this order.
     """
 
-    def __init__(self, columns: Sequence[Paths], ways: Sequence[tuple[Levels, ...]]) -> None:
-        self.columns, self.ways = columns, ways
+    def __init__(
+        self, columns: Sequence[Paths], ways: Sequence[tuple[Levels, ...]], ranged: Sequence[int] = ()
+    ) -> None:
+        self.columns, self.ways, self.ranged = columns, ways, ranged
+
+    def range_of(self, place: int, values: Iterable[str]) -> str:
+        """The range of some values, as text: open at the first and the last value of the column."""
+        every = list(self.columns[place])
+        held = sorted(map(every.index, set(values)))
+        low, high = held[0], held[-1]
+        if low == high:
+            return every[low]
+        if low == 0:
+            return "*" if high == len(every) - 1 else f"<= {every[high]}"
+        return f">= {every[low]}" if high == len(every) - 1 else f"[{every[low]}, {every[high]}]"
+
+    def values_of(self, place: int, label: str, have: Iterable[str]) -> list[str]:
+        """The values of a column under a label, of some."""
+        every = list(self.columns[place])
+        if place not in self.ranged:
+            return [value for value in have if label in self.columns[place][value]]
+        ends = next(
+            (low, high)
+            for low in range(len(every))
+            for high in range(low, len(every))
+            if self.range_of(place, (every[low], every[high])) == label
+        )
+        return [value for value in have if ends[0] <= every.index(value) <= ends[1]]
 
     def lowest(self, vector: Vector, way: tuple[Levels, ...]) -> Vector:
         """The vector as it is kept whole: by the lowest labels that may be released."""
@@ -53,7 +80,11 @@ class Whole:
     def labels(self, vectors: Iterable[Vector], way: tuple[Levels, ...]) -> Vector:
         """The lowest labels that vectors have in common."""
         found = []
-        for paths, values, own in zip(self.columns, zip(*vectors, strict=True), way, strict=True):
+        for place, values in enumerate(zip(*vectors, strict=True)):
+            paths, own = self.columns[place], way[place]
+            if place in self.ranged:
+                found.append(self.range_of(place, values))
+                continue
             texts = [{paths[value][level] for value in values} for level in own]
             found.append(next(iter(next(labels for labels in texts if len(labels) == 1))))
         return tuple(found)
@@ -92,8 +123,7 @@ class Whole:
             return
         (labels, rows), *others = left
         values = [
-            [value for value in inside if label in paths[value]]
-            for paths, label, inside in zip(self.columns, labels, have, strict=True)
+            self.values_of(place, label, inside) for place, (label, inside) in enumerate(zip(labels, have, strict=True))
         ]
         free = [vector for vector in product(*values) if self.lowest(vector, way) not in gone]
         for chosen in combinations_with_replacement(free, rows):

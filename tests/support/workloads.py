@@ -322,6 +322,8 @@ VERBS: dict[str, Verb] = {
     "audit minimality": _attacked_alone("minimality", [K, {"l_diversity": {"attribute": "diagnosis", "l": 2}}]),
     "audit downcoding": _attacked_alone("downcoding", [K]),
     "audit refinement": _attacked_alone("refinement", [K], recoding="local"),
+    "audit refinement of a node": _attacked_alone("refinement", [K]),
+    "audit refinement of ranges": _attacked_alone("refinement", [K], **RECODINGS["local ranges"]),
     "compare": Verb(lambda engine: kanon_sql.compare(
         engine, {"one": _spec(privacy=[K, L])}, [2, 5], recodings=["full_domain", "local"], classify="diagnosis"
     )),

@@ -27,14 +27,15 @@ from dataclasses import dataclass, field
 
 from kanon_sql.disclosure.attacks.base import Cases, Scene, Unmeasured
 from kanon_sql.disclosure.attacks.vectors import kinds_of, labels_of, lookups_of, range_readings, vectors_of
+from kanon_sql.hierarchies import Lookup
 from kanon_sql.sql import Relation, identifier, render
 
-__all__ = ["refined_by_medians"]
+__all__ = ["RangedColumn", "read_as_ranges", "refined_by_medians"]
 
 
 @dataclass(frozen=True)
-class _Column:
-    """A column that is cut, as templates know it.
+class RangedColumn:
+    """A column whose labels are ranges, as templates know it.
 
     Attributes:
         index: its number among the quasi-identifiers.
@@ -69,7 +70,7 @@ class _Classes:
 
     scene: Scene
     classes: Relation
-    columns: Sequence[_Column]
+    columns: Sequence[RangedColumn]
     boxes: Relation = field(init=False)
     known: Relation = field(init=False)
     spare: Relation = field(init=False)
@@ -191,19 +192,26 @@ def _notes(facts: Sequence[object]) -> list[str]:
     ]
 
 
-def _columns(scene: Scene, people: Relation, labels: Relation) -> list[_Column]:
+def _columns(scene: Scene, people: Relation, labels: Relation) -> list[RangedColumn]:
     """The columns that have values below the top."""
     found = []
     for lookup in lookups_of(scene, people, scene.source.columns, scene.spec.quasi_identifiers):
-        ranges = range_readings(scene, lookup, labels, "cut")
-        if ranges is None:
-            continue
-        readings = scene.workspace.table(f"cut_readings{lookup.index}")
-        scene.workspace.execute(
-            "disclosure/attacks/cut_readings",
-            target=readings, labels=labels, name=lookup.column, places=ranges["places"], ranges=ranges["table"],
-            top=lookup.top, any_null=int(lookup.has_nulls), null_at=lookup.domain_rows - 1,
-        )  # fmt: skip
-        unit = lookup.quasi_identifier.weight / max(1, lookup.domain_rows - 1)
-        found.append(_Column(lookup.index, lookup.column, unit, lookup.has_nulls, ranges["places"], readings))
+        own = read_as_ranges(scene, lookup, labels)
+        if own is not None:
+            found.append(own)
     return found
+
+
+def read_as_ranges(scene: Scene, lookup: Lookup, labels: Relation) -> RangedColumn | None:
+    """A column whose labels are ranges of its values; None for others, and where it has no value below the top."""
+    ranges = range_readings(scene, lookup, labels, "cut")
+    if ranges is None:
+        return None
+    readings = scene.workspace.table(f"cut_readings{lookup.index}")
+    scene.workspace.execute(
+        "disclosure/attacks/cut_readings",
+        target=readings, labels=labels, name=lookup.column, places=ranges["places"], ranges=ranges["table"],
+        top=lookup.top, any_null=int(lookup.has_nulls), null_at=lookup.domain_rows - 1,
+    )  # fmt: skip
+    unit = lookup.quasi_identifier.weight / max(1, lookup.domain_rows - 1)
+    return RangedColumn(lookup.index, lookup.column, unit, lookup.has_nulls, ranges["places"], readings)

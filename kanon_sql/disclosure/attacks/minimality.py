@@ -21,7 +21,7 @@ from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibili
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.registry import attack
-from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, level_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import refuse_lost_rows
 from kanon_sql.hierarchies import Lookup
@@ -144,18 +144,9 @@ def _bound(scene: Scene, attribute: str) -> ShareBound:
 
 def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> int:
     """The level that all labels of an attribute are of: the lowest such."""
-    misses = scene.workspace.row(
-        "disclosure/attacks/level_misses",
-        lookup=lookup.table,
-        height=lookup.height,
-        labels=labels,
-        released=lookup.column,
-        anywhere=(),
-        written=written,
-    )
-    for level, missed in enumerate(misses):
-        if not missed:
-            return level
+    level = level_of(scene, lookup, labels, written)
+    if level is not None:
+        return level
     raise UnsupportedError(
         f"attack minimality: the labels of {lookup.name} are not all of one level of its hierarchy, so the "
         "release is not a full-domain generalization of this spec; audit it with the spec that it was made with"

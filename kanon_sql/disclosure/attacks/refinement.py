@@ -29,6 +29,10 @@ are likewise what holds of the best of several recodings, of one that begins wit
 below the top, and where requirements besides k-anonymity of rows allow cuts: which of them a class was made by remains
 open, and the vectors that are suppressed have no row in the release.
 
+**Ranges.** The parts of a range are its values. Its ends are values of rows, so that two rows have no other value
+(three, where NULL is in it; this is not used where rows may be suppressed, with which an end may go). Both sides of a
+cut are ranges that share no value, so the second and the third rule say nothing; *whole vectors* and *lowest* hold.
+
 **Cells.** A column has one level, and single cells are released as its top. What is whole are the vectors of that
 level, and a class is of one of them where it has no suppressed cell. Its level is that of the labels that are not the
 top's; where a column has none, it is open whether any cell was suppressed, so such columns are not concluded from. Nor
@@ -56,8 +60,9 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import AuditInput, Cases, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.downcoding import label_levels
-from kanon_sql.disclosure.attacks.median_cuts import refined_by_medians
+from kanon_sql.disclosure.attacks.median_cuts import RangedColumn, read_as_ranges, refined_by_medians
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
+from kanon_sql.disclosure.attacks.one_label import ONE_LABEL, refined_by_one_label, why_not_exchanged
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.hierarchies import Lookup
@@ -71,10 +76,6 @@ __all__ = ["Refinement"]
 _DIVIDED = ("local", "cells")
 """The recodings whose classes are made of whole vectors."""
 
-_ONE_FAILED = ": that finer labels failed says that some class was too small, not which"
-_WHY_NOT = {"full_domain": _ONE_FAILED, "subtree": _ONE_FAILED}
-"""Why rules that are public rule no value of a class out."""
-
 
 @attack
 class Refinement(AttackMethod):
@@ -86,7 +87,10 @@ class Refinement(AttackMethod):
     exposes: ClassVar[str] = (
         "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
     )
-    asks_for: ClassVar[str] = "the source; `local`, `cells`, or `mondrian` for one k-anonymity of rows"
+    asks_for: ClassVar[str] = (
+        "the source; `local`, `cells`; for one k-anonymity of rows `mondrian`, and without suppression `subtree` and "
+        "`full_domain`"
+    )
     source: ClassVar[str] = "Chhillar et al. 2025"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
@@ -108,7 +112,10 @@ class Refinement(AttackMethod):
         why = why_not_modelled(scene.spec, scene.models, scene.given.made_by)
         if why is not None:
             return [Unmeasured(self.name, why)]
-        return (refined_by_medians if scene.spec.recoding.method == "mondrian" else _cases)(scene, self.name)
+        method = scene.spec.recoding.method
+        if scene.given.made_by is None and method in ONE_LABEL:
+            return refined_by_one_label(scene, self.name)
+        return (refined_by_medians if method == "mondrian" else _cases)(scene, self.name)
 
 
 def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | None = None) -> str | None:
@@ -122,16 +129,16 @@ def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | 
     recoding = spec.recoding
     if made_by is not None and not recoding.is_full_domain:
         return f"made_by says that {made_by} made the release, and the spec recoding: {recoding.method}; leave one out"
-    if made_by is None and recoding.method not in (*_DIVIDED, "mondrian"):
-        return (
-            f"the rules by which {recoding.method} chooses labels are not modelled{_WHY_NOT.get(recoding.method, '')}"
-        )
-    if recoding.ranges:
-        return "some columns are released as ranges, and only cuts along hierarchies are modelled"
+    if made_by is None and recoding.method not in (*_DIVIDED, *ONE_LABEL, "mondrian"):
+        return f"the rules by which {recoding.method} chooses labels are not modelled"
+    if recoding.ranges and recoding.method == "local" and not _begins_at_top(spec):
+        return "the full-domain optimum may be released instead of ranges; fast is modelled with them, from the top"
     if spec.count is not None or spec.missing is not None:
         return "rows that stand for several persons, and codes that are read as NULL, are not modelled"
     if spec.nulls != "value":
         return "rows with NULL are suppressed, and may be released like a class of their own; use nulls: value"
+    if made_by is None and recoding.method in ONE_LABEL:
+        return why_not_exchanged(spec)
     if made_by is None and recoding.method in _DIVIDED:
         return None if _why_no_cuts(spec) is None else _why_not_divided(spec, models)
     why = why_not_parted(spec, single=True)
@@ -157,14 +164,21 @@ def _why_no_cuts(spec: Spec) -> str | None:
     recoding = spec.recoding
     if recoding.method != "local":
         return "cells are suppressed by whichever of several ways loses least"
-    if recoding.variant != "fast" or recoding.begins != "top":
+    if not _begins_at_top(spec):
         return "the release is the best of several recodings, or begins with the full-domain optimum"
+    if recoding.ranges:
+        return "ranges of a cut share no value, so no class of them is what another one left over"
     why = why_not_parted(spec, single=True)
     if why is not None:
         return f"more than the sizes of classes allows cuts, since {why}"
     if any(column.maximum_level is not None for column in spec.quasi_identifiers.values()):
         return "with a maximum_level the recoding may begin with several classes"
     return None
+
+
+def _begins_at_top(spec: Spec) -> bool:
+    """Whether the release is of cuts from the highest levels down, and nothing else."""
+    return spec.recoding.variant == "fast" and spec.recoding.begins == "top"
 
 
 @dataclass(frozen=True)
@@ -225,7 +239,8 @@ class _Column:
         levels: the same, of the levels that the release may have.
         lowest: the lowest level of these.
         known: the release shows that this is the lowest level that was released.
-        misread: no level below the top has all labels that are not the top's.
+        misread: no level below the top has all labels that are not the top's; or some are no ranges.
+        ranges: what its labels are read as that are ranges of its values; None of others.
     """
 
     every: Relation
@@ -233,10 +248,17 @@ class _Column:
     lowest: int
     known: bool = True
     misread: bool = False
+    ranges: RangedColumn | None = None
 
 
 def _column(scene: Scene, people: Relation, labels: Relation, lookup: Lookup, kinds: Iterable[str]) -> _Column:
-    """What labels a column may have: of cells, those of one level and the top."""
+    """What labels a column may have: of cells, those of one level and the top; of ranges, its values and the ranges."""
+    ranged = read_as_ranges(scene, lookup, labels)
+    if ranged is not None:
+        (unread,) = scene.workspace.row("disclosure/attacks/cut_unread", items=[ranged])
+        levels = scene.workspace.table(f"refined{lookup.index}_ranges")
+        scene.workspace.execute("disclosure/attacks/range_levels", target=levels, column=ranged, lookup=lookup.table)
+        return _Column(levels, levels, 0, misread=bool(unread), ranges=ranged)
     workspace, what, written = scene.workspace, f"refined{lookup.index}_", label_texts(lookup, kinds, "lookup")
     every = label_levels(scene, what, people, lookup, written)
     lowest, top = lookup.quasi_identifier.minimum_level, lookup.height
@@ -263,8 +285,10 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     labels = labels_of(scene, scene.release, "refined_labels", keys, [], kinds=kinds)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers, numbered=True)
     columns = [_column(scene, people, labels, lookup, kinds[lookup.column]) for lookup in lookups]
-    if any(column.misread for column in columns):
-        return [Unmeasured(name, "the labels of a column are on several levels, and cells has one and the top")]
+    misread = next((item for item in columns if item.misread), None)
+    if misread is not None:
+        why = "are on several levels, and cells has one and the top" if misread.ranges is None else "are no ranges"
+        return [Unmeasured(name, f"the labels of a column {why}")]
     levels = [column.levels for column in columns]
     if any(workspace.row("disclosure/attacks/unclear_labels", levels=[column.every for column in columns])):
         return [Unmeasured(name, "a text is the label of different values on two levels of a hierarchy")]
@@ -276,7 +300,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
     )  # fmt: skip
     light, vectors = map(int, workspace.row("disclosure/attacks/light_classes", classes=classes, people=people, k=k))
     rules = _Rules.of(scene, light, vectors)
-    found, ruled = [], []
+    found, ruled, ends_open = [], [], rules.iterated or scene.spec.suppression.allows_some
     for index, (own, column) in enumerate(keys.items()):
         parts, below, peers, pairs, refined = (
             workspace.table(f"refined{index}_{what}") for what in ("parts", "below", "peers", "pairs", "refined")
@@ -289,7 +313,7 @@ def _cases(scene: Scene, name: str) -> Sequence[Cases | Unmeasured]:
         workspace.execute(
             "disclosure/attacks/finer_classes",
             target=pairs, peers=peers, below=below, k=k, peeled=rules.peeled, whole=rules.whole,
-            iterated=rules.iterated,
+            iterated=rules.iterated, parts=parts, ranges=None if ends_open else columns[index].ranges,
         )  # fmt: skip
         workspace.execute(
             "disclosure/attacks/refined",

@@ -34,6 +34,7 @@ __all__ = [
     "kinds_of",
     "label_texts",
     "labels_of",
+    "level_of",
     "lookups_of",
     "range_readings",
     "released_label",
@@ -272,6 +273,15 @@ def label_texts(lookup: Lookup, kinds: Iterable[str] = (), table: str | None = N
     of = "" if table is None else f"{identifier(table)}."
     texts = [exact_text(Sql(f"CAST({of}{identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
     return [_spelled(text, kinds) for text in texts]
+
+
+def level_of(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> int | None:
+    """The level that all labels of a column are of: the lowest such; None where there is none."""
+    misses = scene.workspace.row(
+        "disclosure/attacks/level_misses",
+        lookup=lookup.table, height=lookup.height, labels=labels, released=lookup.column, anywhere=(), written=written,
+    )  # fmt: skip
+    return next((level for level, missed in enumerate(misses) if not missed), None)
 
 
 def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql], what: str) -> list[int]:

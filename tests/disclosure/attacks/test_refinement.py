@@ -216,8 +216,7 @@ def test_a_large_class_has_fewer_than_k_rows_in_each_part(database: Database, mo
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"recoding": "subtree"}, "subtree chooses labels are not modelled"),
-        ({"recoding": {"method": "local", "ranges": ["q"]}}, "released as ranges"),
+        ({"recoding": "forest"}, "forest chooses labels are not modelled"),
         ({"quasi_identifiers": {"q": {"tree": TREES[0]}}, "nulls": "suppress"}, "rows with NULL"),
         ({"quasi_identifiers": {"q": {"tree": {"A": ["a1", "A"], "B": ["b1"]}}}}, "label of different values"),
     ],

@@ -106,7 +106,6 @@ def test_what_is_ruled_out(
         ({"recoding": "local"}, {"made_by": "arx"}, UnsupportedError, "leave one out"),
         ({"unit": "n"}, {"made_by": "arx", "count_rows": True}, UnsupportedError, "a unit counts persons"),
         ({}, {"made_by": "amnesia"}, SpecError, "made_by: expected arx"),
-        ({}, {}, UnsupportedError, "full_domain chooses labels are not modelled"),
     ],
 )
 def test_other_rules_are_refused_by_name(

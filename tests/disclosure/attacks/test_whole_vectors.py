@@ -22,6 +22,7 @@ from tests.support.audits import engine_marks
 TREES: list[dict[str, list[str]]] = [{"A": ["a1", "a2"], "B": ["b1", "b2"]}, {"X": ["x1"], "Y": ["y1", "y2"]}]
 NAMES = ("q", "p")
 BEST = {"method": "local", "variant": "best"}
+RANGED = {"method": "local", "ranges": ["q"]}
 DIVERSE = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "d", "l": 2}}]
 
 
@@ -31,11 +32,24 @@ def columns(count: int) -> list[Paths]:
     ]
 
 
+def whole_of(recoding: Any, count: int = 2) -> Whole:
+    """What a recoding may do: with cells a column has one level and the top, and with ranges no level between."""
+    if recoding == RANGED:
+        flat = [{value: (value, "*") for values in tree.values() for value in values} for tree in TREES[:1]]
+        own = [*flat, *columns(count)[1:]]
+        return Whole(own, all_levels(own), ranged=[0])
+    own = columns(count)
+    return Whole(own, two_levels(own) if spec_of(count, recoding).recoding.method == "cells" else all_levels(own))
+
+
 def spec_of(count: int, recoding: Any, **changes: Any) -> Spec:
     return Spec.from_dict(
         {
             "version": 1, "source": "s", "release": "r", "privacy": [{"k_anonymity": 2}], "recoding": recoding,
-            "quasi_identifiers": {name: {"tree": tree} for name, tree in zip(NAMES, TREES[:count], strict=False)},
+            "quasi_identifiers": {
+                name: None if recoding == RANGED and name == "q" else {"tree": tree}
+                for name, tree in zip(NAMES, TREES[:count], strict=False)
+            },
             **changes,
         }
     )  # fmt: skip
@@ -55,28 +69,23 @@ def attacked(database: Database, spec: Spec) -> dict[str, Attack]:
     return {str(attack.about): attack for attack in result.attacks}
 
 
-def values_under(paths: Paths, label: str, have: Collection[str]) -> list[str]:
-    return [value for value, labels in paths.items() if label in labels and value in have]
-
-
-def compared(
-    own: Sequence[Paths], worlds: Sequence[Classes], attacks: Mapping[str, Attack], cells: bool = False
-) -> Any:
+def compared(whole: Whole, worlds: Sequence[Classes], attacks: Mapping[str, Attack], cells: bool = False) -> Any:
     """How many rows the attack exposes, and how many there are: more than there are would be unsound.
 
     Args:
-        own: the columns.
+        whole: what a recoding may do.
         worlds: every source, the one that was attacked first.
         attacks: what was found, by column.
         cells: whether single cells were suppressed, so that a column has one level and the top.
     """
     release = worlds[0]
     found = there = 0
+    own = whole.columns
     for place, name in enumerate(NAMES[: len(own)]):
         have = {vector[place] for held in release.values() for vector in held}
-        shares, certain = shares_of(own, worlds, place), 0
+        shares, certain = shares_of(whole, worlds, place), 0
         for labels in release:
-            inside = values_under(own[place], labels[place], have)
+            inside = whole.values_of(place, labels[place], sorted(have))
             level = level_of(own[place], {labels[place] for labels in release}) if cells else None
             parts = parts_of(own[place], inside, level)
             certain += sum(
@@ -97,12 +106,12 @@ def compared(
     return found, there
 
 
-def shares_of(own: Sequence[Paths], worlds: Sequence[Classes], place: int) -> dict[Vector, float]:
+def shares_of(whole: Whole, worlds: Sequence[Classes], place: int) -> dict[Vector, float]:
     """The share of the values under a label of a column that no row of the class has, in no source."""
     have = {vector[place] for held in worlds[0].values() for vector in held}
     shares = {}
     for labels in worlds[0]:
-        inside = values_under(own[place], labels[place], have)
+        inside = whole.values_of(place, labels[place], sorted(have))
         possible = {vector[place] for classes in worlds for vector in classes[labels]}
         shares[labels] = sum(value not in possible for value in inside) / len(inside)
     return shares
@@ -153,6 +162,8 @@ def some_classes(draw: random.Random, whole: Whole, rows: int) -> Classes:
 @pytest.mark.parametrize(
     ("recoding", "changes"),
     [
+        (RANGED, {}),
+        (RANGED, {"suppression": "20%"}),
         (BEST, {}),
         (BEST, {"suppression": "20%"}),
         ({"method": "local", "start": "optimum"}, {"suppression": "20%"}),
@@ -166,8 +177,7 @@ def some_classes(draw: random.Random, whole: Whole, rows: int) -> Classes:
     ],
 )  # fmt: skip
 def test_classes_are_whole_vectors_with_the_lowest_labels(database: Database, recoding: Any, changes: Any) -> None:
-    ways = all_levels if spec_of(2, recoding).recoding.method == "local" else two_levels
-    draw, whole, published = random.Random(1), Whole(columns(2), ways(columns(2))), 0
+    draw, whole, published = random.Random(1), whole_of(recoding), 0
     for rows in (8, 14, 20, 30):
         source = [
             (*(draw.choice([*paths, *list(paths)[:1]]) for paths in whole.columns), draw.choice("uvw"), f"{number}")
@@ -191,20 +201,27 @@ def test_classes_are_whole_vectors_with_the_lowest_labels(database: Database, re
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("recoding", "count", "rows", "least"),
-    [(BEST, 1, 8, 1.0), (BEST, 2, 7, 0.6), ("cells", 1, 8, 1.0), ("cells", 2, 6, 0.3)],
+    [
+        (BEST, 1, 8, 1.0),
+        (BEST, 2, 7, 0.6),
+        ("cells", 1, 8, 1.0),
+        ("cells", 2, 6, 0.3),
+        (RANGED, 1, 8, 0.9),
+        (RANGED, 2, 7, 0.6),
+    ],
 )
 def test_what_is_ruled_out_is_impossible_in_every_source(
     database: Database, recoding: Any, count: int, rows: int, least: float
 ) -> None:
     """However vectors are divided. Of one column nothing else is impossible; of two, classes may tell more together."""
-    own, draw = columns(count), random.Random(7)
-    whole, found, there = Whole(own, two_levels(own) if recoding == "cells" else all_levels(own)), 0, 0
+    whole, draw = whole_of(recoding, count), random.Random(7)
+    found = there = 0
     every = [[classes, *whole.worlds(classes)] for classes in (some_classes(draw, whole, rows) for _ in range(60))]
-    telling = [worlds for worlds in every if any(any(shares_of(own, worlds, place).values()) for place in range(count))]
+    telling = [own for own in every if any(any(shares_of(whole, own, place).values()) for place in range(count))]
     for worlds in [*every[:3], *telling[:6]]:
         put(database, worlds[0])
         attacks = attacked(database, spec_of(count, recoding))
-        one, all_of_them = compared(own, worlds, attacks, cells=recoding == "cells")
+        one, all_of_them = compared(whole, worlds, attacks, cells=recoding == "cells")
         found, there = found + one, there + all_of_them
         database.clear()
     assert found >= least * there > 0
@@ -228,7 +245,7 @@ def test_what_is_ruled_out_is_impossible_in_every_source_that_is_released_so(dat
     found = 0
     for worlds in every.values():
         put(database, worlds[0])
-        found += compared(own, worlds, attacked(database, spec_of(1, BEST)))[0]
+        found += compared(whole_of(BEST, 1), worlds, attacked(database, spec_of(1, BEST)))[0]
         database.clear()
     assert found
 
@@ -258,6 +275,46 @@ def test_a_person_is_in_no_class_that_cannot_have_the_vector(database: Database)
     assert found
 
 
+# --- Rule by rule: ranges ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "changes", "exposed", "risk", "why"),
+    [
+        ({("<= b1", "x1"): 2, ("*", "Y"): 4}, {}, 2, 1 / 3, "two rows have the ends: none has a2"),
+        ({("<= b1", "x1"): 2, ("*", "Y"): 4}, {"suppression": "20%"}, 0, 0, "an end may be suppressed"),
+        ({("<= b1", "x1"): 3, ("*", "Y"): 4}, {}, 0, 0, "the third may have a2"),
+        ({("<= b1", "x1"): 3, ("a2", "x1"): 2}, {}, 3, 1 / 3, "all rows with a2 and x1 are in their class"),
+        ({("<= b1", "x1"): 3, ("a2", "y1"): 2}, {}, 0, 0, "the others have y1"),
+        ({("*", "x1"): 4, ("[a2, b1]", "x1"): 3}, {}, 4, 1 / 2, "rows of the second one have a2 and b1"),
+        ({("*", "Y"): 4, ("[a2, b1]", "Y"): 3}, {}, 0, 0, "rows of both may, with y1 and y2"),
+    ],
+)  # fmt: skip
+def test_what_is_ruled_out_of_ranges(
+    database: Database, release: Mapping[Vector, int], changes: Any, exposed: int, risk: float, why: str
+) -> None:
+    database.table("s", NAMES, [(value, other) for value in ("a1", "a2", "b1", "b2") for other in ("x1", "y1", "y2")])
+    database.table("r", NAMES, [labels for labels, rows in release.items() for _ in range(rows)])
+    found = attacked(database, spec_of(2, RANGED, **changes))["q"]
+    assert found.exposed == exposed, why
+    assert found.risk == pytest.approx(risk)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "exposed", "risk"),
+    [({"<= 7 or NULL": 3}, 3, 1 / 4), ({"<= 7 or NULL": 4}, 0, 0), ({"*": 4, "[5, 7]": 3}, 4, 2 / 5)],
+    ids=["three rows are the ends and NULL", "one has any value", "5 and 7 are elsewhere"],
+)
+def test_null_is_an_end_of_a_range(database: Database, release: Mapping[str, int], exposed: int, risk: float) -> None:
+    spec = spec_of(1, RANGED)
+    database.table("s", {"q": "INTEGER"}, [[number] for number in (1, 5, 7, 9, None)])
+    database.table("r", ["q"], [[label] for label, rows in release.items() for _ in range(rows)])
+    (found,) = attacked(database, spec).values()
+    assert (found.exposed, found.risk) == (exposed, pytest.approx(risk))
+
+
 # --- What is refused --------------------------------------------------------------------------------
 
 
@@ -268,9 +325,10 @@ def test_a_person_is_in_no_class_that_cannot_have_the_vector(database: Database)
         ({"privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 3, "quasi_identifiers": ["q"]}}]}, "optimum may be"),
         ({"recoding": BEST, "nulls": "suppress"}, "rows with NULL"),
         ({"recoding": BEST, "missing": ["?"]}, "codes that are read as NULL"),
+        ({"recoding": {**RANGED, "variant": "best"}}, "optimum may be released instead of ranges"),
+        ({"recoding": RANGED}, "labels of a column are no ranges"),
         ({"recoding": "cells"}, "labels of a column are on several levels"),
         ({"recoding": "cells", "suppression": {"max_share": 0.1, "style": "mask"}}, "masked rows look like a class"),
-        ({"recoding": "subtree"}, "says that some class was too small, not which"),
     ],
 )  # fmt: skip
 def test_other_rules_are_refused_by_name(database: Database, changes: Any, why: str) -> None:
