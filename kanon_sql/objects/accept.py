@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from kanon_sql.engines import CONNECTIONS, TABLES, Engine, connect, connection_kind, shown_kind, table_kind
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.tables import program_tables
-from kanon_sql.spec import Displayed, Spec
+from kanon_sql.spec import NEVER_GROWS, Displayed, Spec
 
 __all__ = ["accepts_objects", "refuse_unread"]
 
@@ -70,7 +70,8 @@ def refuse_unread(verb: str, spec: object, only: str = "Spec") -> None:
         SpecError: it is none.
     """
     if isinstance(spec, Displayed) and only == "Spec" and not isinstance(spec, Spec):
-        raise SpecError(f"{verb}: expected a Spec of one table, got a {type(spec).__name__}")
+        why = f"; {NEVER_GROWS}" if verb == "refresh" and getattr(spec, "of_several", False) else ""
+        raise SpecError(f"{verb}: expected a Spec of one table, got a {type(spec).__name__}{why}")
     if isinstance(spec, str | Path | dict):
         reader = "from_dict" if isinstance(spec, dict) else "load"
         raise SpecError(

@@ -69,6 +69,7 @@ class NewKeys:
     def _of_rows(self, member: Member, number: int) -> Relation:
         target = self.workspace.table(f"new_keys{number}")
         state, shared = self.states[member.name], self.spec.shared_key(member.name)
+        levels = len(member.columns)
         if member.parent is not None and self.spec.is_key_of_parent(member.name):
             self.workspace.execute(
                 "relations/keys_of_parent",
@@ -76,6 +77,7 @@ class NewKeys:
                 state=state,
                 coded=member.coded,
                 parent_keys=self.of_rows[member.parent.name],
+                levels=levels,
             )
         elif shared is not None:
             self.workspace.execute(
@@ -84,12 +86,13 @@ class NewKeys:
                 state=state,
                 rows=member.rows,
                 shared=self.of_values[shared],
+                levels=levels,
             )
         else:
             placed = self.spec.person.released_as if member.name == PERSON else member.name
             key = member.placed.table.key or ()
             texts = [self._text(member, column, f"key{place}") for place, column in enumerate(key)]
-            what, levels = f"rows of {placed} by {', '.join(key)}", len(member.columns)
+            what = f"rows of {placed} by {', '.join(key)}"
             self._numbered(target, member.rows, state, what, texts, levels)
         return target
 

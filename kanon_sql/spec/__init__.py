@@ -37,6 +37,7 @@ from kanon_sql.spec.display import (
     in_json,
     plain,
 )
+from kanon_sql.spec.document import NEVER_GROWS
 from kanon_sql.spec.hierarchy import Hierarchy, QuasiIdentifier
 from kanon_sql.spec.k_anonymity import KAnonymityRequirement
 from kanon_sql.spec.keys import CompositeKey, composite_keys, key_of, parts_of_key, written_key
@@ -91,6 +92,7 @@ __all__ = [
     "HIDDEN",
     "LISTED",
     "MOST_DIGITS",
+    "NEVER_GROWS",
     "NO_SOURCE",
     "ON_REQUEST",
     "PERSON",

@@ -17,7 +17,15 @@ from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.sections import Source
 
-__all__ = ["KINDS", "SpecDocument", "first_version", "in_kind", "only_kind", "redacted_source"]
+__all__ = [
+    "KINDS",
+    "NEVER_GROWS",
+    "SpecDocument",
+    "first_version",
+    "in_kind",
+    "only_kind",
+    "redacted_source",
+]
 
 
 KINDS: Mapping[str, str] = {
@@ -27,6 +35,12 @@ KINDS: Mapping[str, str] = {
     "perturbed": "kanon-sql publish perturbed",
 }
 """What a spec is of -> the verb that makes it."""
+
+NEVER_GROWS = (
+    "a release of several tables does not grow, since its keys would show which rows of a person are new; release new "
+    "persons with kanon-sql release apply"
+)
+"""Why a spec of several tables is not for ``refresh``."""
 
 
 def in_kind(kind: str) -> str:
@@ -169,7 +183,7 @@ class SpecDocument(Displayed, Part):
         if isinstance(given, str) and given in KINDS:
             faults.attempt(("kind",), only_kind(cls.of_kind), given)
         if not cls.of_several and SpecDocument.is_of_several(value):
-            verbs = "plan, anonymize, check, audit, compare, report, release apply and release certify"
+            verbs = "plan, anonymize, check, audit, compare, report, explore, release apply and release certify"
             why = (
                 f"this is a spec of several tables, which only {verbs} read; for other commands write a spec of each "
                 "table, without person and tables (doctor needs no spec)"

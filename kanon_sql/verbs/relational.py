@@ -84,6 +84,7 @@ from kanon_sql.spec import (
     Share,
     Text,
     VerdictResult,
+    format_table_name,
     secret_in,
 )
 from kanon_sql.sql import Relation
@@ -802,7 +803,7 @@ def _manifest(workspace: Workspace, spec: RelationalSpec, result: RelationalResu
         "run_id": workspace.run_id,
         "published_at": now(),
         "truthful": not spec.shifted,
-        "tables": {name: ".".join(spec.released(name)) for name in (PERSON, *spec.below)},
+        "tables": {name: format_table_name(spec.released(name)) for name in (PERSON, *spec.below)},
         "release_of_tables": result.summary(),
         "requirements": list(result.requirements),
         "message": result.message,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,8 +49,10 @@ def apply(
         _refuse_unfit(engine, spec, parts, manifest)
         assert manifest is not None
     levels = manifest["release_of_tables"]["node"]
-    comparable = _has_same_keys(spec, parts, manifest)
-    takeover = Takeover(name, _at_levels(spec, levels), partial(_shared_persons, parts) if comparable else None)
+    comparable = _has_same_keys(spec, manifest)
+    key = "_".join(manifest["spec"]["person"]["key"])
+    refused = partial(_shared_persons, parts, key) if comparable else None
+    takeover = Takeover(name, _at_levels(spec, levels), refused)
     result = released_by(engine, spec, "anonymize", timeout, report, takeover)
     if not result.passed:
         return replace(result, verb="apply")
@@ -60,16 +62,24 @@ def apply(
     return replace(result, verb="apply", notes=[*result.notes, f"at the levels of {name}: {known}"])
 
 
-def _has_same_keys(spec: RelationalSpec, parts: tuple[str, ...], manifest: Mapping[str, Any]) -> bool:
+def _has_same_keys(spec: RelationalSpec, manifest: Mapping[str, Any]) -> bool:
     """Whether a person of both releases has one key in both, if they were made with one secret."""
     made = manifest["spec"]
-    return (
-        spec.key_variable is not None
-        and isinstance(made["release"]["keys"], Mapping)
-        and list(spec.person.key) == list(made["person"]["key"])
-        and spec.released(PERSON)[-1] == parts[-1]
-        and spec.shared_key(PERSON) is None
+    if spec.key_variable is None or not isinstance(made["release"]["keys"], Mapping):
+        return False
+    tables = (made["person"], *made["tables"].values())
+    replaced = {column.casefold() for table in tables for column in table.get("replace") or ()}
+    released_as = parse_table_name(manifest["tables"][PERSON])[-1]
+    return _key_purpose(spec.person.key, spec.person.released_as, spec.replaced) == _key_purpose(
+        made["person"]["key"], released_as, replaced
     )
+
+
+def _key_purpose(key: Sequence[str], released_as: str, replaced: Collection[str]) -> tuple[str, ...]:
+    """What besides the secret decides the new key of a person: :class:`kanon_sql.relations.NewKeys` makes them."""
+    if len(key) == 1 and key[0].casefold() in replaced:
+        return (key[0].casefold(),)
+    return (released_as, *key)
 
 
 def _refuse_unfit(
@@ -86,6 +96,9 @@ def _refuse_unfit(
             f"{shown}: no manifest of a release of several tables names it; give the released table of persons, such "
             "as released.patients"
         )
+    persons = str(manifest["tables"][PERSON])
+    if parse_table_name(persons)[-1].casefold() != parts[-1].casefold():
+        raise SpecError(f"{shown}: it is not the released table of persons of that release; give {persons}")
     if manifest["release_of_tables"]["recoding"] != "full_domain":
         raise SpecError(
             f"{shown}: it was made by recoding: local, whose classes are not kept, so that new rows cannot join them; "
@@ -144,11 +157,17 @@ def _at_levels(spec: RelationalSpec, levels: Mapping[str, Mapping[str, int]]) ->
 
 
 def _shared_persons(
-    earlier: tuple[str, ...], workspace: Workspace, spec: RelationalSpec, written: Mapping[str, ReleasedTable]
+    earlier: tuple[str, ...],
+    earlier_key: str,
+    workspace: Workspace,
+    spec: RelationalSpec,
+    written: Mapping[str, ReleasedTable],
 ) -> str | None:
     """Why persons of the earlier release stop this one; None where no key is in both."""
     root = written[PERSON]
-    (shared,) = workspace.row("relations/shared_keys", table=root.table, earlier=Relation(earlier), column=root.key[0])
+    (shared,) = workspace.row(
+        "relations/shared_keys", table=root.table, key=root.key[0], earlier=Relation(earlier), earlier_key=earlier_key
+    )
     if not int(shared):
         return None
     return (

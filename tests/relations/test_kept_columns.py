@@ -13,10 +13,11 @@ import kanon_sql
 from kanon_sql import RelationalSpec
 from kanon_sql.testing import Subject
 from tests.servers import subject_of
+from tests.support.relations import ENGINES
 from tests.verbs.warnings.test_warnings_of_columns import share_of
 
 CODE = "kept_reveals_quasi_identifier"
-PUBLISHING = ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgres", "sqlite"))]
+PUBLISHING = ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)]
 
 
 def people(seed: int, count: int) -> tuple[list[Any], list[Any]]:
@@ -61,7 +62,7 @@ def spec_of(kept: Sequence[str], schema: str, **more: Any) -> RelationalSpec:
             },
             "privacy": [{"km_anonymity": {"k": 2, "m": 1}}],
             "suppression": {"max_persons": 1.0, "max_rows": 1.0},
-            "release": {"schema": schema},
+            "release": {"schema": schema, "publish": "in_steps"},
             **more,
         }
     )
@@ -72,14 +73,14 @@ def test_an_age_of_a_visit_reveals_the_year_of_birth(name: str) -> None:
     with subject_of(name) as subject:
         persons, visits = people(3, 400)
         make(subject, persons, visits)
-        schema = {"duckdb": "main", "postgres": "public", "sqlite": "main"}[name]
+        (schema,) = subject.schema("released")
         engine = subject.connect()
         planned = kanon_sql.plan(engine, spec_of(["age_at_visit"], schema))
         assert planned.passed, "a plan writes no rows to look at"
         refused = kanon_sql.anonymize(engine, spec_of(["age_at_visit", "note"], schema))
         assert not refused.passed
         assert f"nothing was published: {CODE} is an error because so large a share" in refused.message
-        assert engine.exists(("out_visits",)) is None
+        assert engine.exists((schema, "out_visits")) is None
         accepted = spec_of(["age_at_visit", "note"], schema, warnings={CODE: "warn"})
         result = kanon_sql.anonymize(engine, accepted)
         assert result.passed, result.message

@@ -60,6 +60,7 @@ def test_each_function_gives_what_is_found_of_several_tables(connection: duckdb.
         (lambda _: kanon_sql.render(SEVERAL), SpecError, "render: expected a Spec of one table"),
         (lambda db: kanon_sql.estimate(kanon_sql.connect(db), SEVERAL), SpecError, "estimate: expected a Spec of one"),
         (lambda db: kanon_sql.evidence(kanon_sql.connect(db), SEVERAL), SpecError, "evidence: expected a Spec of one"),
+        (lambda db: kanon_sql.refresh(db, SEVERAL), SpecError, "refresh: .* its keys would show which rows"),
         (lambda db: kanon_sql.risk(db, SEVERAL), SpecError, "risk: expected a Spec of one table, got a RelationalSpec"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,13 @@ from kanon_sql.testing import Subject
 from tests.conftest import Database
 from tests.oracles.relations import fewest_sharing
 from tests.servers import subject_of
-
-PUBLISHING = [
-    "duckdb",
-    pytest.param("postgres", marks=pytest.mark.slow),
-    pytest.param("mariadb", marks=pytest.mark.slow),
-]
-"""Those with schemas: in one schema, the tables of two releases would have the same names."""
-
+from tests.support.relations import ENGINES
 
 RELEASED_IN_MAY = "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
 
 
 def spec_of(month: str, schema: str = "", **more: Any) -> RelationalSpec:
-    """The tables of a month; on SQLite, which has no schemas, their names say which."""
+    """The tables of a month, released in a schema of its name."""
     content = {
         "version": 1,
         "person": {
@@ -50,17 +43,17 @@ def spec_of(month: str, schema: str = "", **more: Any) -> RelationalSpec:
         "privacy": [{"km_anonymity": {"k": 3, "m": 1}}],
         "recoding": "full_domain",
         "suppression": {"max_persons": 0.3},
-        "release": {"schema": schema or month},
+        "release": {"schema": schema or month, "publish": "in_steps"},
         **more,
     }  # fmt: skip
     return RelationalSpec.from_dict(content)
 
 
-def fill(subject: Any, month: str, persons: int, first: int = 0) -> None:
-    """Ages that differ by less than ten, and a person alone with a ward."""
+def fill(subject: Any, month: str, persons: int, first: int = 0, wards: Mapping[int, str] | None = None) -> None:
+    """Ages that differ by less than ten, and stays on two wards but for some."""
     numbers = range(first, first + persons)
     people = [(n, 20 + n % 3) for n in numbers]
-    stays = [(n, n % persons + first, f"w{n % 2}") for n in range(2 * persons)]
+    stays = [(n, n % persons + first, (wards or {}).get(n, f"w{n % 2}")) for n in range(2 * persons)]
     drugs = [(n, f"d{n % 2}") for n in range(0, 2 * persons, 3)]
     subject.table(f"people_{month}", {"id": "integer", "age": "integer"}, people)
     subject.table(f"stays_{month}", {"nr": "integer", "who": "integer", "ward": "text"}, stays)
@@ -69,11 +62,10 @@ def fill(subject: Any, month: str, persons: int, first: int = 0) -> None:
 
 def april_and_may(subject: Any) -> None:
     """Two months; wards of April are rare, so that its release has them on the level above."""
-    for month, persons, first in (("april", 18, 0), ("may", 24, 100)):
-        fill(subject, month, persons, first)
-        subject.execute(f"CREATE SCHEMA {month}")
-    subject.execute("UPDATE stays_april SET ward = 'w7' WHERE nr = 5")
-    subject.execute("UPDATE stays_may SET ward = 'x1' WHERE who = 104")
+    fill(subject, "april", 18, wards={5: "w7"})
+    fill(subject, "may", 24, 100, wards={4: "x1", 28: "x1"})
+    for month in ("april", "may"):
+        subject.schema(month)
 
 
 @pytest.fixture
@@ -85,7 +77,7 @@ def subject() -> Iterator[Subject]:
         yield made
 
 
-@pytest.mark.parametrize("name", PUBLISHING)
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
 def test_new_rows_get_the_levels_of_the_earlier_release(name: str) -> None:
     with subject_of(name) as subject:
         april_and_may(subject)
@@ -106,6 +98,9 @@ def test_new_rows_get_the_levels_of_the_earlier_release(name: str) -> None:
         fewest = fewest_sharing(persons, {"stays": ("person", stays), "drugs": ("stays", drugs)}, 1)
         assert fewest is not None
         assert fewest >= 3
+        assert {table: found["released"] for table, found in result.tables.items()} == {
+            "person": 23, "r_stays": 46, "r_drugs": 16,
+        }  # fmt: skip
         assert result.manifest is not None
         assert result.manifest["spec_hash"] == spec_of("may").hash
         assert any("whether a person is in both is not known" in note for note in result.notes)
@@ -121,29 +116,86 @@ def test_nothing_is_published_where_too_many_would_be_left_out(subject: Any) -> 
     ) == [(0,)]
 
 
-def test_persons_of_both_releases_stop_it_where_keys_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_with_a_dot_are_those_of_the_earlier_release() -> None:
+    with subject_of("duckdb") as subject:
+        april_and_may(subject)
+
+        def dotted(month: str, schema: str) -> RelationalSpec:
+            content = spec_of(month, schema).to_dict()
+            content["person"]["name"] = "r.people"
+            content["tables"]["r.stays"] = content["tables"].pop("r_stays")
+            content["tables"]["r_drugs"]["parent"] = "r.stays"
+            return RelationalSpec.from_dict(content)
+
+        with subject.connect() as engine:
+            april = kanon_sql.anonymize(engine, dotted("april", "april"))
+            assert april.passed
+            assert april.manifest is not None
+            assert april.manifest["tables"]["person"] == 'april."r.people"'
+            with pytest.raises(SpecError, match="would be replaced"):
+                kanon_sql.apply(engine, dotted("may", "april"), 'april."r.people"')
+            content = dotted("may", "april").to_dict()
+            content["person"]["name"] = "others"
+            with pytest.raises(SpecError, match="would be replaced"):
+                kanon_sql.apply(engine, RelationalSpec.from_dict(content), 'april."r.people"')
+            result = kanon_sql.apply(engine, dotted("may", "may"), 'april."r.people"')
+            assert result.passed, result.message
+
+
+@pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_persons_of_both_releases_stop_it_where_keys_say_so(
+    name: str, replaced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether their keys are those of rows, or of values that other tables have too."""
     monkeypatch.setenv("KEY_OF_RELEASES", "a secret of this test, long enough")
     keys = {"secret": "env:KEY_OF_RELEASES"}
-    with subject_of("duckdb") as subject:
+    with subject_of(name) as subject:
         for month, first in (("april", 0), ("may", 8), ("june", 100)):
             fill(subject, month, 9, first)
-            subject.execute(f"CREATE SCHEMA {month}")
+            subject.schema(month)
+
+        def secret(month: str) -> RelationalSpec:
+            spec = spec_of(month, release={"schema": month, "keys": keys, "publish": "in_steps"}).to_dict()
+            if replaced:
+                first = {"april": 0, "may": 8, "june": 100}[month]
+                mails = [(n, n) for n in range(first, first + 9)]
+                subject.table(f"mails_{month}", {"who": "integer", "id": "integer"}, mails)
+                spec["tables"]["r_mails"] = {"table": f"mails_{month}", "person": "who", "replace": ["id"]}
+            return RelationalSpec.from_dict(spec)
+
+        april, may, june = map(secret, ("april", "may", "june"))
         with subject.connect() as engine:
-            april, may, june = (
-                spec_of(month, release={"schema": month, "keys": keys}) for month in ("april", "may", "june")
-            )
             assert kanon_sql.anonymize(engine, april).passed
             result = kanon_sql.apply(engine, may, "april.r_people")
             assert not result.passed
             assert "1 persons are in april.r_people too" in result.message
-            assert subject.fetch(
-                "SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'may' AND table_name LIKE 'r_%'"
-            ) == [(0,)]
+            assert engine.exists(("may", "r_people")) is None
             result = kanon_sql.apply(engine, june, "april.r_people")
             assert result.passed, result.message
             assert any("no key of a person is in both" in note for note in result.notes)
-            result = kanon_sql.apply(engine, spec_of("may"), "april.r_people")  # with random keys
+            random = RelationalSpec.from_dict({**may.to_dict(), "release": spec_of("may").to_dict()["release"]})
+            result = kanon_sql.apply(engine, random, "april.r_people")
             assert any("is not known" in note for note in result.notes)
+
+
+def test_another_table_of_the_release_does_not_stand_for_its_persons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its own keys nobody would be found to be in both; nor would they by a name in other letters."""
+    monkeypatch.setenv("KEY_OF_RELEASES", "a secret of this test, long enough")
+    keys = {"secret": "env:KEY_OF_RELEASES"}
+    with subject_of("duckdb") as subject:
+        for month, first in (("april", 0), ("may", 8)):
+            fill(subject, month, 9, first)
+            subject.schema(month)
+        april, may = (spec_of(month, release={"schema": month, "keys": keys}) for month in ("april", "may"))
+        with subject.connect() as engine:
+            assert kanon_sql.anonymize(engine, april).passed
+            for table in ("april.r_stays", "april.r_drugs"):
+                with pytest.raises(SpecError, match=r"not the released table of persons .*; give april.r_people"):
+                    kanon_sql.apply(engine, may, table)
+            result = kanon_sql.apply(engine, may, "APRIL.R_People")
+            assert not result.passed
+            assert "1 persons are in" in result.message
 
 
 def test_what_is_refused(subject: Any) -> None:
@@ -176,7 +228,7 @@ def test_the_command(tmp_path: Path) -> None:
     path = str(tmp_path / "c.duckdb")
     with duckdb.connect(path) as connection:
         database = Database(connection)
-        database.execute = connection.execute  # type: ignore[attr-defined]
+        database.schema = lambda name: connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[attr-defined]
         april_and_may(database)
     for month in ("april", "may"):
         (tmp_path / f"{month}.yml").write_text(json.dumps(spec_of(month).to_dict()))
@@ -184,6 +236,11 @@ def test_the_command(tmp_path: Path) -> None:
         (["anonymize", f"{tmp_path}/april.yml"], 0, "PASS"),
         (["release", "apply", f"{tmp_path}/may.yml", "april.r_people", "--source", "x"], 2, "--source"),
         (["release", "apply", f"{tmp_path}/may.yml", "april.r_people"], 0, "at the levels of"),
+        (
+            ["release", "refresh", f"{tmp_path}/may.yml"],
+            2,
+            "release refresh: a release of several tables does not grow",
+        ),
     ):
         run = CliRunner().invoke(app, [*words, "-d", path])
         assert run.exit_code == code, run.output

@@ -144,8 +144,8 @@ def test_what_reads_one_table_says_that_there_are_several() -> None:
         kanon_sql.Spec.from_dict(spec_of(random_world(3), "local", 2, 1).to_dict())
     assert str(error.value) == (
         "person: this is a spec of several tables, which only plan, anonymize, check, audit, compare, report, "
-        "release apply and release certify read; for other commands write a spec of each table, without person and "
-        "tables (doctor needs no spec)"
+        "explore, release apply and release certify read; for other commands write a spec of each table, without "
+        "person and tables (doctor needs no spec)"
     )
 
 

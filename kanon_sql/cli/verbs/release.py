@@ -86,8 +86,11 @@ def refresh(
     requirements. Rows that do not fit yet wait for a later refresh. Rows that left the source
     are removed in classes of at least k. List a changed row in both --inserted and --deleted.
     """
+    from kanon_sql.spec import NEVER_GROWS
     from kanon_sql.verbs.refresh import refresh as run_refresh
 
+    if spec_of_several(str(spec_file)) is not None:
+        raise SpecError(f"release refresh: {NEVER_GROWS}")
     spec = load_spec(spec_file)
     path = manifest_path(manifest)
     need_lasting(run.database)

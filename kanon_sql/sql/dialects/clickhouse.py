@@ -49,6 +49,7 @@ class ClickHouse(Dialect):
     backslash = True
     # Dividing them into 256 parts takes longer than grouping them does; both must be 0 for it to be left out.
     few_groups = "SETTINGS group_by_two_level_threshold = 0, group_by_two_level_threshold_bytes = 0"
+    schemas = "SELECT name, name FROM system.databases"
     zones = True
     years = (1900, 2299)
     moved: ClassVar[Mapping[str, str]] = {

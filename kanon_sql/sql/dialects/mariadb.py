@@ -40,6 +40,7 @@ class MariaDB(Dialect):
     selects_values = False
     reads_rows = True
     stores_types = False  # a text that was grouped exactly has another collation than its column
+    schemas = "SELECT SCHEMA_NAME, SCHEMA_NAME FROM information_schema.SCHEMATA"
     key_catalog = (
         "SELECT CASE WHEN REFERENCED_TABLE_NAME IS NULL THEN 'p' ELSE 'f' END, TABLE_SCHEMA, TABLE_NAME, "
         "CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, "
