@@ -19,7 +19,7 @@ from kanon_sql.frequency.population_classes import PopulationClasses, match_popu
 from kanon_sql.frequency.prepared import Prepared, Remembered, SetCache, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.reading import read_table, reads_otherwise
-from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, counted_attributes, holds_all
+from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets, counted_attributes, forgets_type, holds_all
 from kanon_sql.frequency.source import (
     OpenTable,
     explained_if_missing,
@@ -56,6 +56,7 @@ __all__ = [
     "draw_of",
     "drawn_number",
     "explained_if_missing",
+    "forgets_type",
     "has_equal_rows",
     "holds_all",
     "is_same_table",

@@ -19,12 +19,13 @@ from kanon_sql.hierarchies import Codes, Lookup, build_lookups
 from kanon_sql.models import PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
-from kanon_sql.sql import PORTABLE, Relation, Sql, relation, render
+from kanon_sql.sql import PORTABLE, Dialect, Relation, Sql, relation, render
 
 __all__ = [
     "FrequencySets",
     "build_frequency_sets",
     "counted_attributes",
+    "forgets_type",
     "holds_all",
     "known_vectors",
 ]
@@ -320,7 +321,7 @@ def known_vectors(
 
 
 def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], sets: FrequencySets) -> bool:
-    """Whether a frequency set holds all that is released, with the types that the source's columns have.
+    """Whether a frequency set holds all that is released, in columns of which each has, or takes, the source's type.
 
     Args:
         workspace: where the release would be written.
@@ -335,7 +336,18 @@ def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], s
         and spec.unit is None
         and spec.count is None  # a row is written once, with its count
         and len(others) <= 1
-        and (not others or dialect.stores_types)
         and all(name in sets.references for name in others)
-        and all(columns[name].kind not in ("text", "other") or columns[name].type == "VARCHAR" for name in others)
+        and all(_may_be_put_back(dialect, columns[name]) for name in others if forgets_type(dialect, columns[name]))
     )
+
+
+def forgets_type(dialect: Dialect, column: Column) -> bool:
+    """Whether a frequency set has values of a column without its type, and how that compares texts or takes NULL."""
+    grouped_as_text = column.kind in ("text", "other") and column.type != dialect.exact_type
+    return grouped_as_text or not dialect.stores_types
+
+
+def _may_be_put_back(dialect: Dialect, column: Column) -> bool:
+    """Whether a column of this type takes the values that a frequency set has of it, each as it was."""
+    plain = column.labels is None and column.written == "one" and column.kind in ("text", "integer")
+    return plain and dialect.typed

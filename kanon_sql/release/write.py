@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kanon_sql.engines import SCRATCH_TABLE, Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
-from kanon_sql.frequency import count_of
+from kanon_sql.frequency import count_of, forgets_type
 from kanon_sql.hierarchies import computed_value, exact_value, refuse_wrong_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.file import (
@@ -183,15 +183,18 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
         write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
     else:
         workspace.report("writing the release from its frequency set", None)
+        others = (*spec.sensitive, *spec.keep)
+        by_source = [name for name in others if forgets_type(workspace.dialect, columns[name])]
         if choice.mapped is None:
             write_repeated(
                 workspace, target, names=names, vectors=choice.vectors, sets=sets, node=choice.levels,
-                suppressed=choice.suppressed,
+                suppressed=choice.suppressed, typed=by_source,
             )  # fmt: skip
         else:
             write_repeated_classes(
-                workspace, target, names=names, members=choice.vectors, sets=sets, mapped=choice.mapped
-            )
+                workspace, target, names=names, members=choice.vectors, sets=sets, mapped=choice.mapped,
+                typed=by_source,
+            )  # fmt: skip
     note = None
     persons = None
     keep_masked = masks

@@ -5,6 +5,7 @@ a frequency set holds all there is to release, and the source need not be read a
 a recoding.
 
     blocks    the rows to release, each once, with how often it is to be written; in random order
+    typed     the release without rows, where a column of the source has to say what its values' type is
     repeat    the release: the row of each block this many times
 
 Equal rows lie together in the release, so its order tells no more than its rows do: blocks are grouped by released
@@ -14,12 +15,13 @@ values alone and shuffled. Grouped any finer, a block would show which rows of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kanon_sql.engines import Workspace
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.recode import Mapped
 from kanon_sql.search import Node
-from kanon_sql.sql import PORTABLE, Relation, Sql
+from kanon_sql.sql import PORTABLE, Relation, Sql, source_relation
 
 __all__ = ["write_repeated", "write_repeated_classes"]
 
@@ -36,6 +38,7 @@ def write_repeated(
     sets: FrequencySets,
     node: Node,
     suppressed: Relation | None,
+    typed: Sequence[str],
 ) -> None:
     """Write the release of a node.
 
@@ -47,6 +50,7 @@ def write_repeated(
         sets: the lookups and the reference tables that its codes stand for.
         node: the chosen levels.
         suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
+        typed: the released columns whose type only the source knows.
     """
     keyed = sets.keyed(node)
     position = {lookup.name: lookup.index for lookup in sets.lookups}
@@ -54,6 +58,7 @@ def write_repeated(
         workspace,
         target,
         names,
+        typed,
         "release/blocks",
         "classes",
         {
@@ -92,6 +97,7 @@ def write_repeated_classes(
     members: Relation,
     sets: FrequencySets,
     mapped: Mapped,
+    typed: Sequence[str],
 ) -> None:
     """Write the release of a recoding.
 
@@ -102,6 +108,7 @@ def write_repeated_classes(
         members: the values of the sensitive attribute by vector if that is released, else the classes.
         sets: the lookups and the reference tables.
         mapped: the recoding.
+        typed: the released columns whose type only the source knows.
     """
     position = {lookup.name: lookup.index for lookup in sets.lookups}
     context = {
@@ -111,7 +118,7 @@ def write_repeated_classes(
         "members": members,
         "sensitive": _sensitive(sets, names),
     }
-    _write(workspace, target, names, "release/recoded_blocks", "counted", context)
+    _write(workspace, target, names, typed, "release/recoded_blocks", "counted", context)
 
 
 def _sensitive(sets: FrequencySets, names: Sequence[str]) -> Relation | None:
@@ -124,6 +131,7 @@ def _write(
     workspace: Workspace,
     target: Relation,
     names: Sequence[str],
+    typed: Sequence[str],
     template: str,
     counted: str,
     context: Mapping[str, object],
@@ -134,6 +142,7 @@ def _write(
         workspace: where.
         target: the table to create.
         names: the released columns, in order.
+        typed: those of them whose type only the source knows.
         template: what makes the blocks.
         counted: what it calls the relation with their number.
         context: what else it needs.
@@ -147,5 +156,10 @@ def _write(
         workspace.run(compiler.fill(name, shape, {"numbers": numbers}))
 
     fill(template, blocks, counted, {"size": BLOCK, **context})
-    fill("release/repeat", target, "blocks", {"blocks": blocks, "names": names})
+    if typed:
+        statement = compiler.statement(
+            "release/typed", target=target, blocks=blocks, names=names, typed=typed, source=source_relation()
+        )
+        workspace.run(replace(statement, scans=0))  # it reads no row
+    fill("release/repeat", target, "blocks", {"blocks": blocks, "names": names, "insert": bool(typed)})
     workspace.drop(blocks)

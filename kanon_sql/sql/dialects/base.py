@@ -75,6 +75,7 @@ class Dialect(ABC):
         typed: a column holds values of its type and no others.
         selects_values: VALUES can be selected from, with a name for every column.
         stores_types: a table that is made of another's values has the types of that one's columns.
+        exact_type: the type of a text as it is compared, where a column of that type is nothing else.
         few_groups: what ends a query whose groups are few, to have the engine not divide them.
         narrow_sums: sums of integers of 32 bits are cheaper than of 64, and cannot overflow.
         orders_sets: frequency sets are stored in the order of their codes: grouping them takes longer in the order that
@@ -126,6 +127,7 @@ class Dialect(ABC):
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
     stores_types: ClassVar[bool] = True
+    exact_type: ClassVar[str | None] = None
     few_groups: ClassVar[str] = ""
     narrow_sums: ClassVar[bool] = False
     orders_sets: ClassVar[bool] = False

@@ -31,6 +31,7 @@ class DuckDB(Dialect):
     sorted_list = "LIST_SORT({}, 'ASC', 'NULLS LAST')"
     of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "duckdb"
+    exact_type = "VARCHAR"
     keeps_queries = True
     numbers_classes = True
     reads_columns = True
