@@ -8,9 +8,7 @@ has new keys, and is examined by these and its labels alone, with statements of 
 
 from __future__ import annotations
 
-from kanon_sql.relations.choice import chosen_classes
-from kanon_sql.relations.classes import PersonClasses, node_dict
-from kanon_sql.relations.cuts import Cuts, thinned
+from kanon_sql.relations.classes import node_dict
 from kanon_sql.relations.earlier_releases import (
     EarlierReleases,
     addition_of,
@@ -19,14 +17,11 @@ from kanon_sql.relations.earlier_releases import (
     entry_of,
 )
 from kanon_sql.relations.exposure import Exposed, exposure
-from kanon_sql.relations.first_levels import FirstLevels
-from kanon_sql.relations.full_domain import best_node
 from kanon_sql.relations.joint_release import JointRelease
 from kanon_sql.relations.lists import is_list, refuse_unsorted
-from kanon_sql.relations.local import climbed, without_lost_rows
 from kanon_sql.relations.members import Member, Placed, States, members
 from kanon_sql.relations.minimum_levels import BelowMinimum, below_minimum
-from kanon_sql.relations.outcome import TableOutcome, constant_states, outcomes
+from kanon_sql.relations.outcome import TableOutcome, outcomes
 from kanon_sql.relations.release import (
     Examined,
     ReleasedTable,
@@ -39,18 +34,17 @@ from kanon_sql.relations.release import (
 )
 from kanon_sql.relations.row_values import RowsWithValues, rows_with_values
 from kanon_sql.relations.sensitive import Sensitive, class_models, requirement_label, source_references
+from kanon_sql.relations.within_limits import RecodedTables, most_rows, recoded, rows_of_events
 
 __all__ = [
     "BelowMinimum",
-    "Cuts",
     "EarlierReleases",
     "Examined",
     "Exposed",
-    "FirstLevels",
     "JointRelease",
     "Member",
-    "PersonClasses",
     "Placed",
+    "RecodedTables",
     "ReleasedTable",
     "RowsWithValues",
     "Sensitive",
@@ -59,12 +53,8 @@ __all__ = [
     "TableOutcome",
     "addition_of",
     "below_minimum",
-    "best_node",
-    "chosen_classes",
     "class_models",
-    "climbed",
     "compared_together",
-    "constant_states",
     "earlier_releases",
     "entry_of",
     "examined",
@@ -72,15 +62,16 @@ __all__ = [
     "identifying",
     "is_list",
     "members",
+    "most_rows",
     "node_dict",
     "outcomes",
+    "recoded",
     "refuse_unsorted",
     "released_keys",
     "released_list",
     "requirement_label",
+    "rows_of_events",
     "rows_with_values",
     "source_references",
-    "thinned",
-    "without_lost_rows",
     "written_tables",
 ]

@@ -30,12 +30,12 @@ def chosen_classes(
     members: Mapping[str, Member],
     sensitive: Sensitive,
     estimate: Cuts | FirstLevels | None = None,
-) -> PersonClasses | None:
-    """The classes of persons to generalize events in; None where too many persons are in small ones at every node.
+) -> Iterator[PersonClasses]:
+    """The classes of persons to generalize events in, then coarser ones, each dropped when the next is asked for.
 
-    Tried are the node that loses least of what is known of persons, and the steps from it to the top; for cuts, from
-    there down to it. The sum of what all tables lose decides, and the first node after which it rises is the last to be
-    tried.
+    There are none where too many persons are in small ones at every node. Tried are the node that loses least of what
+    is known of persons, and the steps from it to the top; for cuts, from there down to it. The sum of what all tables
+    lose decides, and the first node after which it rises is the last to be tried.
 
     Args:
         workspace: where.
@@ -51,9 +51,20 @@ def chosen_classes(
     found = _Candidates(workspace, spec, person, left, sensitive)
     first = next((node for node in nodes if found.at(node) is not None), None)
     if first is None:
-        return None
-    best: tuple[float, PersonClasses] | None = None
+        return
     steps = _from(person.columns, first)
+    best = _best(found, steps, estimate)
+    yield best
+    found.drop(best)
+    for node in steps[steps.index(tuple(best.node)) + 1 :]:
+        if (coarser := found.at(node)) is not None:
+            yield coarser
+            found.drop(coarser)
+
+
+def _best(found: _Candidates, steps: Sequence[tuple[int, ...]], estimate: Cuts | FirstLevels | None) -> PersonClasses:
+    """The classes at the step at which all tables together are estimated to lose least."""
+    best: tuple[float, PersonClasses] | None = None
     # Cuts are estimated best in large classes, so these come first; in small ones all combinations are rare.
     for number, node in enumerate(reversed(steps) if isinstance(estimate, Cuts) else steps):
         classes = found.at(node)
@@ -61,13 +72,13 @@ def chosen_classes(
             continue
         if estimate is None:
             return classes
-        workspace.report(f"choosing classes of persons: {number + 1} tried", None)
-        total = round(loss_of(person.columns, node) + estimate.loss(classes.table), DIGITS)
+        found.workspace.report(f"choosing classes of persons: {number + 1} tried", None)
+        total = round(loss_of(found.person.columns, node) + estimate.loss(classes.table), DIGITS)
         if best is not None and total >= best[0]:
-            workspace.drop(classes.table)
+            found.drop(classes)
             break
         if best is not None:
-            workspace.drop(best[1].table)
+            found.drop(best[1])
         best = total, classes
     assert best is not None, "the first node satisfies"
     return best[1]
@@ -111,6 +122,12 @@ class _Candidates:
             return None
         self._last = node, found
         return found
+
+    def drop(self, classes: PersonClasses) -> None:
+        """Drop classes that are no longer needed."""
+        self.workspace.drop(classes.table)
+        if self._last is not None and self._last[1] == classes:
+            self._last = None
 
     def _without_disclosed(self, found: PersonClasses) -> PersonClasses:
         """The classes after sensitive values rule persons out, again and again until they rule out none."""

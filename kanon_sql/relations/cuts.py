@@ -18,17 +18,61 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanon_sql.engines import Workspace
-from kanon_sql.relations.classes import PersonClasses
+from kanon_sql.relations.first_levels import FirstLevels
 from kanon_sql.relations.local import Climb, CurrentRows
 from kanon_sql.relations.members import LabelledColumn, Member, States
-from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["Cuts", "thinned"]
+__all__ = ["Cuts", "Thinning"]
 
 UNITS = 10_000
 """Losses are added up in whole numbers of these parts, so that engines decide alike."""
+
+MANY_ROWS = 30_000
+"""Cuts are estimated by a sample of this many rows or more."""
+
+VERY_MANY_ROWS = 500_000
+"""With this many rows or more, a sample tells how classes of persons compare."""
+
+MANY_CLASSES = 50
+"""Of more classes than these, a sample of as many or more tells what is lost in all."""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """A sample that cuts are estimated by.
+
+    Attributes:
+        classes: those of all classes of which some are looked at.
+        persons: the ones who are looked at, with their classes.
+        k: how many of them share a combination that k persons share.
+        one_in: of how many persons one is looked at.
+        released: whether it is large enough for cuts to be released at.
+    """
+
+    classes: Relation
+    persons: Relation
+    k: int
+    one_in: float
+    released: bool
+
+
+@dataclass(frozen=True)
+class _BestCuts:
+    """The best cuts of some classes.
+
+    Attributes:
+        cuts: a scratch table.
+        one_in: of how many persons one was looked at.
+        of_all: whether every class has one.
+        released: whether rows may be released at them.
+    """
+
+    cuts: Relation
+    one_in: float
+    of_all: bool
+    released: bool
 
 
 @dataclass
@@ -47,7 +91,7 @@ class Cuts:
     k: int
     m: int
     _tables: int = 0
-    _known: dict[Relation, Relation] = field(default_factory=dict)
+    _known: dict[Relation, _BestCuts] = field(default_factory=dict)
 
     @property
     def events(self) -> list[Member]:
@@ -61,14 +105,14 @@ class Cuts:
 
     def loss(self, classes: Relation) -> float:
         """What the best cuts that were found lose, as the sum over the tables of what a row loses on average."""
-        found = self._found(classes)
-        (units,) = self.workspace.row("relations/cut_loss", cuts=found)
+        found = self._best_cuts(classes, released=False)
+        (units,) = self.workspace.row("relations/cut_loss", cuts=found.cuts)
         most = max(member.count for member in self.events)
-        return float(units) / (2 * UNITS * 1000 * max(1, most))
+        return found.one_in * float(units) / (2 * UNITS * 1000 * max(1, most))
 
     def states(self, classes: Relation) -> dict[str, Relation]:
         """All rows of the persons of some classes, at the levels of their cuts."""
-        found, states = self._found(classes), {}
+        found, states = self._best_cuts(classes, released=True), {}
         for member in self.events:
             self._tables += 1
             states[member.name] = self.workspace.table(f"cut_state{self._tables}")
@@ -77,36 +121,70 @@ class Cuts:
                 target=states[member.name],
                 coded=member.coded,
                 classes=classes,
-                cuts=found,
+                cuts=found.cuts,
                 levels=self._places(member),
             )
         return states
 
-    def _found(self, classes: Relation) -> Relation:
-        if classes not in self._known:
+    def _best_cuts(self, classes: Relation, *, released: bool) -> _BestCuts:
+        """The best cuts that are found, by a sample that is good enough for rows to be released at them, or smaller."""
+        known = self._known.get(classes)
+        if known is None or (released and not known.released):
             with self.workspace.passing():
-                best = self._best(classes)
+                sample = self._sample(classes, released=released)
+                best = self._best(sample, None if known is None or not known.of_all else known.cuts)
                 self.workspace.keep(best)
-            self._known[classes] = best
-        return self._known[classes]
+            of_all = sample.classes == classes
+            self._known[classes] = known = _BestCuts(best, sample.one_in, of_all, sample.released and of_all)
+        return known
 
-    def _best(self, classes: Relation) -> Relation:
-        """The best cut that is found of each class."""
+    def _sample(self, classes: Relation, *, released: bool) -> _Sample:
+        """Some persons of each class, or of some classes, where there are many rows.
+
+        Args:
+            classes: the persons who stay.
+            released: whether rows are to be released at the cuts.
+        """
+        rows = sum(member.count for member in self.events)
+        spare = rows // MANY_ROWS
+        _, count, _ = self.workspace.row("relations/fewest_in_class", persons=classes)
+        of_classes = 1 if released else max(1, min(spare, int(count) // MANY_CLASSES))
+        # Who shares with k - 1 others is as often alone in the sample as not. In a smaller one all loses too much.
+        most = max(1, int(1.44 * (self.k - 1)))
+        of_persons = max(1, min(spare // of_classes, most))
+        if not released and most > 1:
+            of_persons = max(of_persons, rows // of_classes // VERY_MANY_ROWS)
+        whole = classes
+        if of_classes > 1:
+            whole = self._made("relations/every_nth", classes=classes, one_in=of_classes, what="class")
+        looked_at = whole
+        if of_persons > 1:
+            looked_at = self._made("relations/every_nth", classes=whole, one_in=of_persons, what="person")
+        one_in = self.workspace.size([classes]) / max(1, self.workspace.size([looked_at]))
+        # Who shares with k - 1 others in a class shares with this many in the sample, on average.
+        others = -(-(self.k - 1) // of_persons)
+        return _Sample(whole, looked_at, 1 + others, one_in, of_persons <= most)
+
+    def _best(self, sample: _Sample, start: Relation | None) -> Relation:
+        """The best cut that is found of each class, from the top or from given cuts downwards."""
         levels = len(self.columns)
-        top = self._made("relations/top_cuts", classes=classes, levels=[column.highest for column in self.columns])
-        best = live = self._estimated(classes, top)
+        if start is None:
+            start = self._made(
+                "relations/top_cuts", classes=sample.classes, levels=[column.highest for column in self.columns]
+            )
+        best = live = self._estimated(sample, start)
         while True:
-            better = self._better(classes, best, live, 1) or self._better(classes, best, best, 2)
+            better = self._better(sample, best, live, 1) or self._better(sample, best, best, 2)
             if better is None:
                 return best
             live = better
             best = self._made("relations/best_cuts", best=best, better=live, levels=levels)
 
-    def _better(self, classes: Relation, best: Relation, live: Relation, step: int) -> Relation | None:
+    def _better(self, sample: _Sample, best: Relation, live: Relation, step: int) -> Relation | None:
         """Of each class that is tried, the best cut with one column lower, where it loses less than the best so far.
 
         Args:
-            classes: the persons who stay.
+            sample: who is looked at.
             best: the best cuts so far.
             live: those of the classes to try.
             step: how many levels a column goes down at once: one may not pay where two do.
@@ -117,13 +195,13 @@ class Cuts:
                 "relations/lower_cuts", cuts=live, place=place, step=step, lowest=column.lowest, levels=levels
             )
             if self.workspace.size([trial]):
-                trials.append(self._estimated(classes, trial))
+                trials.append(self._estimated(sample, trial))
         if not trials:
             return None
         better = self._made("relations/better_cuts", best=best, trials=trials, levels=levels)
         return better if self.workspace.size([better]) else None
 
-    def _estimated(self, classes: Relation, cuts: Relation) -> Relation:
+    def _estimated(self, sample: _Sample, cuts: Relation) -> Relation:
         """Cuts with what they are estimated to lose."""
         labelled: dict[str, Relation] = {}
         self._tables += 1
@@ -134,7 +212,7 @@ class Cuts:
                 labelled[member.name] = self._made(
                     "relations/cut_rows",
                     coded=member.coded,
-                    classes=classes,
+                    classes=sample.persons,
                     cuts=cuts,
                     parent=labelled[member.parent.name] if member.inherited else None,
                     inherited=member.inherited,
@@ -145,7 +223,7 @@ class Cuts:
                     packs=member.packs,
                 )
             items = row_items(self.workspace, self.events, {name: CurrentRows(rows) for name, rows in labelled.items()})
-            rare = rare_rows(self.workspace, items, self.m, self.k)
+            rare = rare_rows(self.workspace, items, self.m, sample.k)
             most = max(member.count for member in self.events)
             self.workspace.execute(
                 "relations/estimated_cuts",
@@ -188,14 +266,26 @@ class Cuts:
 
 
 def row_items(
-    workspace: Workspace, events: Sequence[Member], labelled: Mapping[str, CurrentRows], live: Relation | None = None
+    workspace: Workspace,
+    events: Sequence[Member],
+    labelled: Mapping[str, CurrentRows],
+    within: tuple[str, Relation] | None = None,
+    what: str = "row_items",
 ) -> Relation:
-    """The items of all persons, or of those of some classes, with the rows that they are of."""
-    target = workspace.table("row_items")
+    """The items of all persons, with the rows that they are of.
+
+    Args:
+        workspace: where.
+        events: the tables, each after its parent.
+        labelled: their rows.
+        within: ``class`` or ``person``, and a table of those that are looked at; None for all.
+        what: to call the table.
+    """
+    target = workspace.table(what)
     workspace.execute(
         "relations/row_items",
         target=target,
-        live=live,
+        within=within,
         tables=[
             {
                 "labelled": labelled[member.name],
@@ -208,28 +298,57 @@ def row_items(
     return target
 
 
-def rare_rows(workspace: Workspace, items: Relation, m: int, k: int) -> Relation:
-    """The rows in combinations of at most m items that fewer than k persons of a class share, and in how many."""
+def rare_rows(workspace: Workspace, items: Relation, m: int, k: int, known: Sequence[Relation] = ()) -> Relation:
+    """The rows in combinations of at most m items that fewer than k persons of a class share, and in how many.
+
+    Args:
+        workspace: where.
+        items: of the persons who are looked at.
+        m: how many items are known.
+        k: how many persons share them.
+        known: the rare combinations of each size, where they are known.
+    """
     sets = []
     for size in range(1, m + 1):
         sets.append(workspace.table(f"rare_sets{size}"))
-        workspace.execute("relations/rare_combinations", target=sets[-1], items=items, m=size, k=k)
+        workspace.execute(
+            "relations/rare_combinations",
+            target=sets[-1],
+            items=items,
+            m=size,
+            k=k,
+            rare=known[size - 1] if known else None,
+        )
     target = workspace.table("rare_rows")
     workspace.execute("relations/rare_rows", target=target, sets=list(enumerate(sets, 1)))
     return target
 
 
 @dataclass
-class _Thinning(Climb):
+class Thinning(Climb):
     """Rows climb, or go, until every combination of at most m items is shared.
 
     Attributes:
         m: how many items are known.
+        most_rows: how many rows may be left out: where it would be more, it begins again, lifting.
+        lifting: a row at the top of its own columns has the rows above it climb, until these are at the top, too, and
+            only then is left out. That loses more of the others.
     """
 
     m: int = 2
+    most_rows: int = 0
+    lifting: bool = False
+    _begin: States | None = None
+    _first: int = 0
+    """How many rows there were at first."""
     _live: Relation | None = None
-    """The classes of the rows that climbed in the last round: no other class can have got a rare combination."""
+    """The classes of the rows that climbed in the last round, where items have other numbers in each round."""
+    _items: Relation | None = None
+    """The items of all persons as they were last counted, where they have the same numbers in each round."""
+    _counts: list[Relation] = field(default_factory=list)
+    """How many persons share each combination of one of these items, of two, ..."""
+    _changed: Relation | None = None
+    """The persons of whom a row changed since."""
 
     @property
     def _sets_apart(self) -> bool:
@@ -239,13 +358,34 @@ class _Thinning(Climb):
     def _looks_at_touched(self) -> bool:
         return False
 
+    def start(self, begin: States | FirstLevels) -> None:
+        """Label the rows of the persons who stay."""
+        assert not isinstance(begin, FirstLevels)
+        super().start(begin)
+        self._begin, self._first = begin, self._row_count()
+
+    def round(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> int:
+        """One step of a row of each person with a rare combination; returns how many these were."""
+        if not self.lifting and self._first - self._row_count() > self.most_rows:
+            self.lifting = True
+            self._drop_counts()
+            self._live = None
+            for rows in self.rows.values():
+                for table in (rows.written, rows.moved, rows.later):
+                    if table is not None:
+                        self.workspace.drop(table)
+            assert self._begin is not None
+            self.start(self._begin)
+        return super().round(paths)
+
+    @property
+    def _numbers_last(self) -> bool:
+        """Whether an item has the same number in each round."""
+        return all(member.room_for_repeats(len(self.events)) is not None for member in self.events)
+
     def rare(self, paths: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Relation]:
         """Of each person with a rare combination the row that is in most of them."""
-        items = row_items(self.workspace, self.events, self.rows, self._live)
-        rows = rare_rows(self.workspace, items, self.m, self.k)
-        if self._live is not None:
-            self.workspace.drop(self._live)
-        self._live = self._lasting("relations/classes_of_rows", "live", items=items, rows=rows)
+        rows = self._rare_rows()
         above = {member.parent.name for member in self.events if member.parent is not None}
         # A row takes those below it along.
         weights = [2 if member.name in above else 3 for member in self.events]
@@ -259,26 +399,66 @@ class _Thinning(Climb):
                 number=number,
                 tables=len(self.events),
                 inherited=member.inherited,
-                highest=[column.highest for column in member.columns],
+                highest=[column.highest for column in member.path],
+                lifting=self.lifting,
             )
             for number, member in enumerate(self.events)
         }
 
+    def _rare_rows(self) -> Relation:
+        """The rows in rare combinations: each round counts again what the persons share whose rows changed."""
+        if not self._numbers_last:
+            within = None if self._live is None else ("class", self._live)
+            items = row_items(self.workspace, self.events, self.rows, within)
+            rows = rare_rows(self.workspace, items, self.m, self.k)
+            if self._live is not None:
+                self.workspace.drop(self._live)
+            self._live = self._lasting("relations/classes_of_rows", "live", items=items, rows=rows)
+            return rows
+        sizes = range(1, self.m + 1)
+        if self._items is None or self._changed is None:
+            near = items = row_items(self.workspace, self.events, self.rows, what="first_items")
+            counts = [self.made("relations/combinations", "counts", items=items, m=size) for size in sizes]
+            known = [
+                self.made("relations/rare_of", "rare_sets", counts=counts[size - 1], touched=None, m=size, k=self.k)
+                for size in sizes
+            ]
+        else:
+            changed = self._changed
+            own = row_items(self.workspace, self.events, self.rows, ("person", changed))
+            before = self.made("relations/items_of_persons", "before", items=self._items, persons=changed)
+            counts, known = [], []
+            for size, old in zip(sizes, self._counts, strict=True):
+                touched = self.made("relations/touched_combinations", "touched_sets", before=before, after=own, m=size)
+                counts.append(self.made("relations/counts_after", "counts", counts=old, touched=touched, m=size))
+                known.append(
+                    self.made("relations/rare_of", "rare_sets", counts=counts[-1], touched=touched, m=size, k=self.k)
+                )
+            near = self.made(
+                "relations/items_near",
+                "near",
+                own=own,
+                items=self._items,
+                persons=changed,
+                rare=list(enumerate(known, 1)),
+            )
+            items = self.made("relations/items_after", "items", items=self._items, own=own, persons=changed)
+        rows = rare_rows(self.workspace, near, self.m, self.k, known)
+        changed = self.made("relations/persons_of_rows", "changed_persons", rows=rows)
+        self._drop_counts()
+        self._items, self._counts, self._changed = items, counts, changed
+        for table in (items, changed, *counts):
+            self.workspace.keep(table)
+        return rows
 
-def thinned(
-    workspace: Workspace, members: Mapping[str, Member], classes: PersonClasses, cuts: Cuts, sensitive: Sensitive
-) -> tuple[States, int]:
-    """Generalize the rows of all tables below that of persons until combinations of items are shared by k persons.
+    def _drop_counts(self) -> None:
+        for table in [self._items, self._changed, *self._counts]:
+            if table is not None:
+                self.workspace.drop(table)
+        self._items, self._counts, self._changed = None, [], None
 
-    Args:
-        workspace: where.
-        members: the tables, each after its parent.
-        classes: the persons who stay.
-        cuts: the levels to begin at, and what is asked for.
-        sensitive: the sensitive values of persons.
-
-    Returns:
-        The rows that stay, and how many rows of the persons who stay were left out.
-    """
-    thinning = _Thinning(workspace, members, classes, cuts.k, sensitive, m=cuts.m)
-    return thinning.finished(cuts.states(classes.table))
+    def _row_count(self) -> int:
+        """How many rows of all tables stay."""
+        size, rows = self.workspace.size, self.rows.values()
+        later = [table for item in rows for table in (item.written, item.later) if table is not None]
+        return size(later) - size([item.moved for item in rows if item.moved is not None])

@@ -21,7 +21,7 @@ from kanon_sql.relations.sensitive import Sensitive
 from kanon_sql.spec import PERSON
 from kanon_sql.sql import Relation
 
-__all__ = ["Climb", "CurrentRows", "climbed", "without_lost_rows"]
+__all__ = ["Climb", "CurrentRows", "without_lost_rows"]
 
 FEW = 12
 """Rows that changed are kept apart from the others while these are at least this many times as many."""
@@ -44,7 +44,9 @@ class CurrentRows:
 
 @dataclass
 class Climb:
-    """Climbing under way.
+    """The rows of all tables below that of persons, generalized until every item is shared by k persons of its class.
+
+    An item is rare, too, while too large a share of the persons who share it has one sensitive value.
 
     Attributes:
         workspace: where.
@@ -150,7 +152,7 @@ class Climb:
         return rare
 
     def finished(self, begin: States | FirstLevels) -> tuple[States, int]:
-        """The rows that stay after the last round, and how many were left out.
+        """The rows that stay after the last round, and how many rows of the persons who stay were left out.
 
         Args:
             begin: table -> the rows to begin with, and their levels; or what finds these.
@@ -289,29 +291,3 @@ def without_lost_rows(
     workspace.execute("relations/persons_with_all_rows", target=target, classes=classes.table, tables=tables, k=k)
     lost = workspace.size([classes.table]) - workspace.size([target])
     return PersonClasses(classes.node, target, classes.left_out + lost) if lost else None
-
-
-def climbed(
-    workspace: Workspace,
-    members: Mapping[str, Member],
-    classes: PersonClasses,
-    k: int,
-    sensitive: Sensitive,
-    first: FirstLevels,
-) -> tuple[States, int]:
-    """Generalize the rows of all tables below that of persons until every item is shared by k persons of its class.
-
-    An item is rare, too, while too large a share of the persons who share it has one sensitive value.
-
-    Args:
-        workspace: where.
-        members: the tables, each after its parent.
-        classes: the persons who stay.
-        k: how many persons share an item.
-        sensitive: the sensitive values of persons.
-        first: finds the levels that rows begin with; used up.
-
-    Returns:
-        The rows that stay, and how many rows of the persons who stay were left out.
-    """
-    return Climb(workspace, members, classes, k, sensitive).finished(first)

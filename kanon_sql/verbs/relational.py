@@ -27,14 +27,12 @@ from kanon_sql.models import Monotonicity
 from kanon_sql.perturbation import shift_note
 from kanon_sql.relations import (
     BelowMinimum,
-    Cuts,
     EarlierReleases,
     Examined,
-    FirstLevels,
     JointRelease,
     Member,
-    PersonClasses,
     Placed,
+    RecodedTables,
     ReleasedTable,
     Sensitive,
     Shared,
@@ -42,28 +40,25 @@ from kanon_sql.relations import (
     TableOutcome,
     addition_of,
     below_minimum,
-    best_node,
-    chosen_classes,
     class_models,
-    climbed,
     compared_together,
-    constant_states,
     earlier_releases,
     entry_of,
     examined,
     identifying,
     is_list,
     members,
+    most_rows,
     node_dict,
     outcomes,
+    recoded,
     refuse_unsorted,
     released_keys,
     released_list,
     requirement_label,
+    rows_of_events,
     rows_with_values,
     source_references,
-    thinned,
-    without_lost_rows,
     written_tables,
 )
 from kanon_sql.release import (
@@ -377,7 +372,7 @@ def _released(
     searched = spec if takeover is None else takeover.spec
     found = members(workspace, searched)
     sensitive = Sensitive(workspace, searched, found)
-    made = _recoded(workspace, searched, found, sensitive)
+    made = recoded(workspace, searched, found, sensitive)
     notes = [*_notes(spec), *_sampling_notes(spec, found), *([] if _is_proven(spec) else [_NOT_PROVEN])]
     stopped = "nothing was published" if verb == "anonymize" else "no release satisfies"
     if made is None:
@@ -440,89 +435,9 @@ def _released(
     return replace(result, notes=notes, manifest=manifests[PERSON])
 
 
-@dataclass(frozen=True)
-class _RecodedTables:
-    """What is to be released.
-
-    Attributes:
-        nodes: table -> levels, of tables whose rows all have the same.
-        states: the rows that stay, with their levels.
-        left_out: persons who do not stay.
-        classes: classes of the persons who stay.
-        fewest: the fewest persons of one; None without persons.
-        rows_left_out: rows of persons who stay, and which do not.
-        asked: nodes that were evaluated; None without a search.
-    """
-
-    nodes: Mapping[str, Sequence[int]]
-    states: States
-    left_out: int
-    classes: int
-    fewest: int | None
-    rows_left_out: int = 0
-    asked: int | None = None
-
-
-def _recoded(
-    workspace: Workspace, spec: RelationalSpec, found: Mapping[str, Member], sensitive: Sensitive
-) -> _RecodedTables | None:
-    """What is to be released; None where nothing satisfies."""
-    if spec.method == "full_domain":
-        best = best_node(workspace, spec, found, sensitive)
-        if best.nodes is None or best.persons is None:
-            return None
-        states = constant_states(workspace, found, best.nodes, best.persons)
-        return _RecodedTables(
-            best.nodes, states, best.left_out, *_class_sizes(workspace, best.persons), asked=best.asked
-        )
-    k = max((item.k for item in spec.km if item.m != 0), default=1)
-    begin: Cuts | FirstLevels | None = None
-    if len(found) > 1 and spec.known_items:
-        by_cuts = spec.known_items > 1
-        begin = Cuts(workspace, found, k, spec.known_items) if by_cuts else FirstLevels(workspace, found, k)
-    chosen = chosen_classes(workspace, spec, found, sensitive, begin)
-    if chosen is None:
-        return None
-    sizes = _class_sizes(workspace, chosen.table)
-    lowest = {name: [column.lowest for column in item.columns] for name, item in found.items() if name != PERSON}
-    nodes = {PERSON: chosen.node}
-    own = constant_states(workspace, found, nodes, chosen.table)
-    if begin is None:
-        events = constant_states(workspace, found, lowest, chosen.table)
-        return _RecodedTables(nodes, {**own, **events}, chosen.left_out, *sizes)
-
-    def recoded(within: Workspace, classes: PersonClasses, begin: Cuts | FirstLevels) -> tuple[States, int]:
-        if isinstance(begin, Cuts):
-            return thinned(within, found, classes, begin, sensitive)
-        return climbed(within, found, classes, k, sensitive, begin)
-
-    shared, rows_left_out = recoded(workspace, chosen, begin)
-    known = {name: found[name] for name in spec.counted_tables}
-    most, number = spec.suppression.most_persons(found[PERSON].count), 0
-    while known and rows_left_out:  # who has lost a row has another number of them than the class, and goes
-        again = workspace.apart(f"again{number}_")
-        fewer = without_lost_rows(again, known, chosen, shared, spec.k)
-        if fewer is None:
-            break
-        if fewer.left_out > most:
-            return None
-        begin = begin if isinstance(begin, Cuts) else FirstLevels(again, found, k)
-        shared, rows_left_out = recoded(again, fewer, begin)
-        own, sizes = constant_states(again, found, nodes, fewer.table), _class_sizes(workspace, fewer.table)
-        number, chosen = number + 1, fewer
-    return _RecodedTables(nodes, {**own, **shared}, chosen.left_out, *sizes, rows_left_out)
-
-
-def _class_sizes(workspace: Workspace, persons: Relation) -> tuple[int, int | None]:
-    """How many classes of persons there are, and the fewest persons of one; None without persons."""
-    _, classes, fewest = workspace.row("relations/fewest_in_class", persons=persons)
-    return int(classes), None if fewest is None else int(fewest)
-
-
-def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: _RecodedTables) -> str | None:
+def _too_many_rows(spec: RelationalSpec, found: Mapping[str, Member], made: RecodedTables) -> str | None:
     """Why the release leaves out more rows than the spec allows; None where it does not."""
-    rows = sum(item.count for name, item in found.items() if name != PERSON)
-    most = spec.suppression.most_rows(rows)
+    rows, most = rows_of_events(found), most_rows(spec, found)
     if made.rows_left_out <= most:
         return None
     return (

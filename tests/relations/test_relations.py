@@ -11,6 +11,7 @@ from kanon_sql import RelationalSpec
 from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.relations import cuts, local
+from kanon_sql.relations.members import Member
 from kanon_sql.sql import Relation
 from kanon_sql.testing import Subject
 from tests.oracles.relations import World, fewest_sharing, least_loss, linked, loss, random_world, staying
@@ -99,16 +100,23 @@ def test_combinations_are_shared_within_classes(subject: Subject, m: int) -> Non
     engine.close()
 
 
+@pytest.mark.parametrize("lasting", [True, False])
 @pytest.mark.parametrize("name", ["duckdb", *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES)])
-def test_rounds_count_in_classes_where_rows_climbed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of women all pairs are shared, so that after the first round only the items of men are counted."""
+def test_rounds_count_what_may_have_changed(name: str, lasting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of women all pairs are shared. After the first round only items of the two men who lost a row are counted.
+
+    Where items have no numbers that last, those of all men are, since these are a class.
+    """
     counted, row_items = list[int](), cuts.row_items
 
-    def counts(workspace: Workspace, *given: Any) -> Relation:
-        items = row_items(workspace, *given)
-        if len(given) > 2 and given[2] is not None:
+    def counts(workspace: Workspace, events: Any, rows: Any, within: Any = None, **more: Any) -> Relation:
+        items = row_items(workspace, events, rows, within, **more)
+        if within is not None:
             counted.append(workspace.size([items]))
         return items
+
+    if not lasting:
+        monkeypatch.setattr(Member, "room_for_repeats", lambda *_: None)
 
     men, women = ["ab", "ab", "ac", "bc"], ["ab", "ab", "ab"]
     with subject_of(name) as subject, subject.connect() as engine:
@@ -130,7 +138,134 @@ def test_rounds_count_in_classes_where_rows_climbed(name: str, monkeypatch: pyte
         result = kanon_sql.plan(engine, spec)
     assert result.passed
     assert result.tables["items"]["released"] == len(rows) - 2, "one row of each man whose pair no other has"
-    assert counted == [6], "after the first round, in the second and last one"
+    assert counted == [2 if lasting else 6], "after the first round, in the second and last one"
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_counts_that_are_kept_are_right(subject: Subject, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted again in all classes where rows climbed, as items without lasting numbers are, says the same."""
+    engine, rounds = subject.connect(), list[int]()
+    rare_rows = cuts.rare_rows
+
+    def noted(*given: Any) -> Relation:
+        rounds[-1] += 1
+        return rare_rows(*given)
+
+    monkeypatch.setattr(cuts, "rare_rows", noted)
+    for seed in (1, 2, 3, 8, 13):
+        world = random_world(seed)
+        make(subject, world)
+        spec = spec_of(world, "local", 2, m, suppression={"max_persons": 0.3, "max_rows": 0.3})
+        rounds.append(0)
+        kept = kanon_sql.plan(engine, spec)
+        with monkeypatch.context() as patch:
+            patch.setattr(Member, "room_for_repeats", lambda *_: None)
+            again = kanon_sql.plan(engine, spec)
+        assert (kept.tables, kept.left_out, kept.node) == (again.tables, again.left_out, again.node), seed
+    engine.close()
+    assert max(rounds) > 20, "some of them had several rounds"
+
+
+def test_releases_by_a_sample_of_persons_and_classes_satisfy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, number in (("MANY_ROWS", 3), ("VERY_MANY_ROWS", 6), ("MANY_CLASSES", 1)):
+        monkeypatch.setattr(cuts, name, number)
+    with subject_of("duckdb") as subject, subject.connect() as engine:
+        subject.schema("released")
+        passed = 0
+        for seed in (1, 3, 5, 9, 15, 21):  # odd ones have k = 3, for which persons are sampled
+            world = random_world(seed)
+            make(subject, world)
+            passed += assert_local(subject, engine, world, seed, "released.", 2)
+        assert passed >= 3
+
+
+def test_a_sample_finds_the_cuts_that_all_persons_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,000 persons with three of 64 items each: pairs of first digits are common, pairs of items are not."""
+    with subject_of("duckdb") as subject, subject.connect() as engine:
+        subject.execute("CREATE TABLE buyers AS SELECT i AS id FROM range(2000) t(i)")
+        subject.execute(
+            "CREATE TABLE items AS SELECT id AS buyer, printf('%02o', hash(id * 3 + j) % 64) AS item "
+            "FROM buyers, range(3) r(j)"
+        )
+        spec = basket_spec(5, 2, recoding="local", suppression={"max_rows": 0.05}).to_dict()
+        spec["tables"]["items"]["quasi_identifiers"]["item"] = {"prefix": [1]}
+        given, looked_at = RelationalSpec.from_dict(spec), list[int]()
+        whole = kanon_sql.plan(engine, given)
+        monkeypatch.setattr(cuts, "MANY_ROWS", 1000)
+        rare_rows = cuts.rare_rows
+
+        def noted(workspace: Workspace, items: Relation, *more: Any) -> Relation:
+            looked_at.append(workspace.size([items]))
+            return rare_rows(workspace, items, *more)
+
+        monkeypatch.setattr(cuts, "rare_rows", noted)
+        sampled = kanon_sql.plan(engine, given)
+    assert whole.tables["items"] == sampled.tables["items"]
+    assert 900 < looked_at[0] < 1600, "one person in five, with three rows"
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_local_releases_wherever_full_domain_does(subject: Subject, m: int) -> None:
+    """Where no row may be left out of persons who stay, nor many persons."""
+    engine, both = subject.connect(), 0
+    for seed in range(20, 40):
+        world = random_world(seed)
+        if not world.columns:
+            continue
+        persons = len(world.tables["person"].rows)
+        most = persons // (2 + seed % 5)
+        make(subject, world)
+        spec = spec_of(world, "local", 2, m, suppression={"max_persons": (most + 0.5) / persons})
+        if least_loss(world, 2, m, most) is not None:
+            result = kanon_sql.plan(engine, spec)
+            assert result.passed, (seed, result.message)
+            assert result.left_out <= most, seed
+            both += 1
+    engine.close()
+    assert both >= 8
+
+
+def test_one_level_for_each_column_is_the_last_resort(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where too many persons would be left out in all classes, as it is pretended here."""
+    world = random_world(6)
+    make(subject, world)
+    allowed = {"max_persons": 0.3}
+    plans = [spec_of(world, recoding, 2, 1, suppression=allowed) for recoding in ("full_domain", "local")]
+    monkeypatch.setattr("kanon_sql.relations.within_limits._Local.within", lambda *_, **__: None)
+    with subject.connect() as engine:
+        full, local = (kanon_sql.plan(engine, spec) for spec in plans)
+    assert local.passed
+    assert (local.node, local.tables, local.left_out) == (full.node, full.tables, full.left_out)
+
+
+@pytest.mark.parametrize(("max_rows", "drugs", "visits"), [(0.5, 6, {"0": 10}), (0, 8, {"0": 6, "1": 4})])
+def test_rows_above_climb_before_too_many_rows_are_left_out(
+    subject: Subject, max_rows: float, drugs: int, visits: dict[str, int]
+) -> None:
+    """Two persons were at each of b1 and b2, and one of them had a drug there: nobody shares that, but for b*."""
+    wards = ["a1", "a1", "a1", "a2", "a2", "a2", "b1", "b1", "b2", "b2"]
+    subject.table("people", {"id": "integer"}, [(n,) for n, _ in enumerate(wards)])
+    subject.table("visits", {"id": "integer", "who": "integer", "ward": "text"},
+                  [(n, n, ward) for n, ward in enumerate(wards)])  # fmt: skip
+    subject.table("drugs", {"visit": "integer", "drug": "text"}, [(n, "x") for n in (*range(6), 6, 8)])
+    spec = RelationalSpec.from_dict(
+        {
+            "version": 1,
+            "person": {"table": "people", "key": "id"},
+            "tables": {
+                "visits": {"key": "id", "person": "who", "quasi_identifiers": {"ward": {"prefix": [1]}}},
+                "drugs": {"parent": "visits", "by": "visit", "quasi_identifiers": {"drug": {"maximum_level": 0}}},
+            },
+            "privacy": [{"km_anonymity": {"k": 2, "m": 2}}],
+            "recoding": "local",
+            "suppression": {"max_rows": max_rows},
+        }
+    )
+    with subject.connect() as engine:
+        result = kanon_sql.plan(engine, spec)
+    assert result.passed
+    assert result.tables["drugs"]["released"] == drugs
+    assert result.tables["visits"]["columns"]["ward"]["levels"] == visits
 
 
 def test_a_class_has_the_lowest_levels_whose_pairs_are_shared(subject: Subject) -> None:
