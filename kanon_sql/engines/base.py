@@ -76,6 +76,7 @@ class Column:
             that; None for every other type.
         spelled: what a reader sees of equal numbers, where that does not follow from the kind.
         longest: no text in it has more characters; None where the engine does not say so, or does not see to it.
+        known: its type is; not where a script is made without the source, and takes every column for texts.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Column:
     labels: tuple[str, ...] | None = None
     spelled: Spelled | None = None
     longest: int | None = None
+    known: bool = True
 
     @property
     def varies(self) -> Spelled | None:

@@ -349,5 +349,5 @@ def forgets_type(dialect: Dialect, column: Column) -> bool:
 
 def _may_be_put_back(dialect: Dialect, column: Column) -> bool:
     """Whether a column of this type takes the values that a frequency set has of it, each as it was."""
-    plain = column.labels is None and column.written == "one" and column.kind in ("text", "integer")
+    plain = column.known and column.labels is None and column.written == "one" and column.kind in ("text", "integer")
     return plain and dialect.typed

@@ -256,5 +256,5 @@ def assumed_columns(spec: Spec) -> list[Column]:
     others = [name for name in spec.sensitive if name not in ordered]
     others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]
     others += [model.population_person for model in models_of(spec) if model.population_person is not None]
-    columns += [Column(name, "VARCHAR", "text") for name in dict.fromkeys(others)]
+    columns += [Column(name, "VARCHAR", "text", known=False) for name in dict.fromkeys(others)]
     return columns

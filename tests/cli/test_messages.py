@@ -45,6 +45,7 @@ PASSED_ON = {
     "{}: Spark reported {} (its text may hold values and is not shown)",
     "{}: more than the {} rows that may reach the client",
     "attack {}: {}",
+    "release refresh: {}",
     "hierarchies.{}: {}",
     "ledger: {}",
     "not valid YAML: {}",

@@ -232,6 +232,7 @@ RUN_BY_CONFORMANCE = (
     "release/guarded",  # tests/release/test_guarded_view.py, on every engine that has it
     "release/drop_view",
     "release/rare_values",
+    "release/typed",  # tests/release/test_counted_releases.py
     "hierarchies/inline/",
     "hierarchies/levels/padded",  # tests/hierarchies/test_computed_columns.py, on every engine
     "disclosure/attacks/correspondence",  # its own tests attack by it on every engine
