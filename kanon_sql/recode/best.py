@@ -1,9 +1,9 @@
 """Recodings from the top down, whose dear classes are swept where that loses less; and the best of several of them.
 
 The best is of three: from the top down, as the fast one is, from the full-domain optimum down, and a sweep that learns
-of both, whose dear classes are swept once more. The one that loses least is released, so the best never loses more than
-the fast one. Nor more than the full-domain optimum: a recoding that begins with it has no label above its levels and
-suppresses no other rows.
+of both, whose dear classes are swept once more. The one that loses least is searched for new classes and released, so
+the best never loses more than the fast one. Nor more than the full-domain optimum: a recoding that begins with it has
+no label above its levels and suppresses no other rows.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from kanon_sql.evaluate import Budget
 from kanon_sql.recode.partitions import Partitions, peel
+from kanon_sql.recode.regroup import regroup, worth_regrouping
 from kanon_sql.recode.release import Mapped, mapped
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import (
@@ -90,6 +91,8 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
                 made.append(found)
                 specialize(found.state)
                 made[-1] = _swept_again(found, AFTER_A_SWEEP, prices)
+                least = min(made, key=lambda attempt: attempt.mapped.lost)
+                made[made.index(least)] = _regrouped(least, prices)
     except Stopped as stopped:
         return made, str(stopped)
     return made, None
@@ -103,6 +106,17 @@ def _swept(made: Sequence[Attempt]) -> tuple[Attempt, Prices]:
     prices = prices_of(state)
     nodes = learned(state, [attempt.mapped for attempt in made], prices)
     return Attempt(SWEEP, state, sweep(state, nodes, prices)), prices
+
+
+def _regrouped(before: Attempt, prices: Prices) -> Attempt:
+    """An attempt whose rows make new classes, if less is lost then; else as it was."""
+    if not worth_a_second(before.state) or not worth_regrouping(before.state):
+        return before
+    again = Attempt(before.name, before.state.apart(f"{before.name}_regrouped_"), before.steps)
+    again.steps += regroup(again.state, before.mapped, prices)
+    if again.steps > before.steps:
+        specialize(again.state)
+    return again if again.mapped.lost < before.mapped.lost else before
 
 
 def _swept_again(before: Attempt, how: Again, prices: Prices | None = None) -> Attempt:

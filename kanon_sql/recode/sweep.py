@@ -86,8 +86,8 @@ class Again:
     batch: int
 
 
-AFTER_A_SWEEP = Again(4, 512, 128)
-"""The dear classes of a sweep have few vectors."""
+AFTER_A_SWEEP = Again(1, 768, 128)
+"""Those of a sweep are searched for new classes after that, which gains most where many nodes were swept."""
 
 AFTER_CUTS = Again(1, 192, 64)
 """Those of cuts have most. Of 512 nodes, 128 in a step, they would lose a hundredth less in half as long again."""
