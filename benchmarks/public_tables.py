@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
+from ruamel.yaml import YAML
 
 K = 5
 RECODINGS: dict[str, Any] = {
@@ -243,7 +243,7 @@ def release_and_compare(name: str, table: Table, given: argparse.Namespace, scra
     print("  release                 seconds  processor  suppressed    loss  smallest  rows below k")
     for label, asked in RECODINGS.items():
         spec = scratch / "spec.yml"
-        drafted = yaml.safe_load(draft.read_text())
+        drafted = YAML(typ="safe").load(draft)
         spec.write_text(json.dumps({**drafted, "release": {"file": str(release)}, **asked}))
         _, clock, processor = run("anonymize", spec)
         run("check", spec)
