@@ -29,7 +29,7 @@ from kanon_sql.sql import Relation, Sql, render
 
 __all__ = ["STATEMENTS_A_STEP", "STATEMENTS_FOR_STEPS", "STEPS", "regroup", "worth_regrouping"]
 
-PAIRS = 8_000_000
+PAIRS = 5_000_000
 """A vector is compared with as many nodes as make this many pairs of both."""
 
 MOST_LOST = PRICE // 8
