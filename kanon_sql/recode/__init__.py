@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanon_sql.recode.cells import CellsResult
     from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
     from kanon_sql.recode.kept_recoding import KeptRecoding, hierarchies_of
+    from kanon_sql.recode.numbers import amount_of, unit_of
     from kanon_sql.recode.sweep import sweeps_dear_classes
 
 __all__ = [
@@ -31,12 +32,14 @@ __all__ = [
     "Path",
     "RecodingResult",
     "RecodingSummary",
+    "amount_of",
     "applied",
     "hierarchies_of",
     "invariant_classes",
     "recoded",
     "recoding_obstacles",
     "sweeps_dear_classes",
+    "unit_of",
 ]
 
 _HOME = {
@@ -45,9 +48,11 @@ _HOME = {
     "KeptRecoding": "kept_recoding",
     "NoInvariantClasses": "invariant",
     "Past": "invariant",
+    "amount_of": "numbers",
     "hierarchies_of": "kept_recoding",
     "invariant_classes": "invariant",
     "sweeps_dear_classes": "sweep",
+    "unit_of": "numbers",
 }
 """What not every recoding needs, and the files that are imported where it is asked for."""
 

@@ -21,7 +21,7 @@ from kanon_sql.recode.release import Mapped
 from kanon_sql.spec import MOST_DIGITS, Aggregate, Spec
 from kanon_sql.sql import Relation, Sql, render
 
-__all__ = ["Item", "Numbers", "Unit", "amount_of", "numbers_of", "released_of", "squares_lost", "units_of"]
+__all__ = ["Item", "Numbers", "Unit", "amount_of", "numbers_of", "released_of", "squares_lost", "unit_of", "units_of"]
 
 LARGEST = 2.0**58
 """What all rows' numbers may add up to, in units of their last digit."""
@@ -116,17 +116,23 @@ def units_of(given: Prepared, spec: Spec) -> dict[str, Unit]:
     chosen = [lookup for lookup in given.sets.lookups if lookup.name in asked]
     for lookup in chosen:
         column = given.columns[lookup.name]
-        digits = _digits_of(column, asked[lookup.name])
-        if isinstance(digits, str):
-            problems.append(f"{lookup.name}: {digits}")
+        unit = unit_of(column, asked[lookup.name])
+        if isinstance(unit, str):
+            problems.append(f"{lookup.name}: {unit}")
         elif not lookup.height:
             problems.append(f"{lookup.name}: its hierarchy has no value below the top; leave it out of the columns")
         else:
-            found[lookup.name] = Unit(column.kind, digits, column.type)
+            found[lookup.name] = unit
     if problems:
         raise UnsupportedError("\n".join(problems))
     _refuse_large(given, chosen, found)
     return found
+
+
+def unit_of(column: Column, asked: Aggregate) -> Unit | str:
+    """How the values of a column are whole numbers; or why they are none."""
+    digits = _digits_of(column, asked)
+    return digits if isinstance(digits, str) else Unit(column.kind, digits, column.type)
 
 
 def _digits_of(column: Column, asked: Aggregate) -> int | str:

@@ -105,6 +105,7 @@ class AttackMethod(ABC):
         needs: what it cannot be run without; the first that is missing is the reason why it is left out.
         uses: options that it reads and can do without.
         reads_labels: it looks up which values a label stands for, and so knows nothing of numbers that replace others.
+        reads_numbers: it knows what these say, too.
         whole_release: the release must have every quasi-identifier and every sensitive attribute.
         about_tables: what its results are about are tables, not attributes.
         counts_external: the one of its results that examines the records of the external table; None for none.
@@ -124,6 +125,7 @@ class AttackMethod(ABC):
     needs: ClassVar[tuple[Need, ...]] = ()
     uses: ClassVar[tuple[Option, ...]] = ()
     reads_labels: ClassVar[bool] = False
+    reads_numbers: ClassVar[bool] = False
     whole_release: ClassVar[bool] = True
     about_tables: ClassVar[bool] = False
     counts_external: ClassVar[str | None] = None
@@ -148,7 +150,7 @@ class AttackMethod(ABC):
         """
         if self.on_request is not None and not named:
             return self.on_request
-        if self.reads_labels and given.spec.recoding.columns:
+        if self.reads_labels and not self.reads_numbers and given.spec.recoding.columns:
             names = ", ".join(given.spec.recoding.columns)
             return f"the numbers of {names} are aggregates of a class, and do not show which values they stand for"
         chosen = [name for name, column in given.spec.quasi_identifiers.items() if column.parents == "several"]

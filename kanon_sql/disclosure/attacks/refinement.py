@@ -39,7 +39,8 @@ top's; where a column has none, it is open whether any cell was suppressed, so s
 are others of the full-domain optimum, which may be released instead: its classes are whole, too.
 
 Where the recoding resists (:mod:`kanon_sql.recode.resist`), only the first rule holds. What the cuts of Mondrian say is
-in :mod:`kanon_sql.disclosure.attacks.median_cuts`.
+in :mod:`kanon_sql.disclosure.attacks.median_cuts`, and micro-aggregated numbers in
+:mod:`kanon_sql.disclosure.attacks.ordered_numbers`.
 
 **ARX.** Its local recoding (``optimizeIterative`` and ``optimizeIterativeFast``) takes one node of the lattice after
 another: rows in classes of k are released with its labels, and the others go on. So a class that was released has all
@@ -63,6 +64,7 @@ from kanon_sql.disclosure.attacks.downcoding import label_levels
 from kanon_sql.disclosure.attacks.median_cuts import RangedColumn, read_as_ranges, refined_by_medians
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Option, Threat
 from kanon_sql.disclosure.attacks.one_label import ONE_LABEL, refined_by_one_label, why_not_exchanged
+from kanon_sql.disclosure.attacks.ordered_numbers import refined_by_order, why_not_ordered
 from kanon_sql.disclosure.attacks.registry import attack
 from kanon_sql.disclosure.attacks.vectors import covered, kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.hierarchies import Lookup
@@ -88,12 +90,13 @@ class Refinement(AttackMethod):
         "rows for which some values under their label are impossible, per column (an estimate; runs only if named)"
     )
     asks_for: ClassVar[str] = (
-        "the source; `local`, `cells`; for one k-anonymity of rows `mondrian`, and without suppression `subtree` and "
-        "`full_domain`"
+        "the source; `local`, `cells`, `microaggregation` of a single column; for one k-anonymity of rows `mondrian`, "
+        "and without suppression `subtree` and `full_domain`"
     )
     source: ClassVar[str] = "Chhillar et al. 2025"
     threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
+    reads_numbers: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
     uses: ClassVar[tuple[Option, ...]] = (Option.MADE_BY,)
 
@@ -115,7 +118,8 @@ class Refinement(AttackMethod):
         method = scene.spec.recoding.method
         if scene.given.made_by is None and method in ONE_LABEL:
             return refined_by_one_label(scene, self.name)
-        return (refined_by_medians if method == "mondrian" else _cases)(scene, self.name)
+        refined = {"mondrian": refined_by_medians, "microaggregation": refined_by_order}.get(method, _cases)
+        return refined(scene, self.name)
 
 
 def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | None = None) -> str | None:
@@ -129,7 +133,7 @@ def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | 
     recoding = spec.recoding
     if made_by is not None and not recoding.is_full_domain:
         return f"made_by says that {made_by} made the release, and the spec recoding: {recoding.method}; leave one out"
-    if made_by is None and recoding.method not in (*_DIVIDED, *ONE_LABEL, "mondrian"):
+    if made_by is None and recoding.method not in (*_DIVIDED, *ONE_LABEL, "mondrian", "microaggregation"):
         return f"the rules by which {recoding.method} chooses labels are not modelled"
     if recoding.ranges and recoding.method == "local" and not _begins_at_top(spec):
         return "the full-domain optimum may be released instead of ranges; fast is modelled with them, from the top"
@@ -137,6 +141,8 @@ def why_not_modelled(spec: Spec, models: Sequence[PrivacyModel], made_by: str | 
         return "rows that stand for several persons, and codes that are read as NULL, are not modelled"
     if spec.nulls != "value":
         return "rows with NULL are suppressed, and may be released like a class of their own; use nulls: value"
+    if recoding.method == "microaggregation":
+        return why_not_ordered(spec)
     if made_by is None and recoding.method in ONE_LABEL:
         return why_not_exchanged(spec)
     if made_by is None and recoding.method in _DIVIDED:
