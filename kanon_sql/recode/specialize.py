@@ -44,6 +44,7 @@ def specialize(state: Partitions) -> None:
     Args:
         state: partitions that satisfy.
     """
+    (state.last,) = state.row("highest", {"open": state.open})
     while (state.steps is not None or state.ranged) and _round(state):
         state.workspace.report(f"recoding locally: round {state.rounds}", None)
 
@@ -139,7 +140,7 @@ class _Round:
 
     def _cuts(self, tables: Mapping[str, Relation], ranked: Sql | None = None) -> Relation:
         return self._make(
-            "cuts", {**tables, "open": self.state.open},
+            "cuts", tables,
             ranked=ranked, climbs=ranked is not None, donors=self.state.judge.donors, merges="merges" in tables,
             width=self.state.width, ranged=tuple(self.state.ranged), words=len(self.state.codes),
             least=self.state.judge.least_size, coins=self.state.coins("chosen"),
@@ -159,7 +160,8 @@ class _Round:
         return table
 
     def _make(self, name: str, tables: Mapping[str, Relation], **context: Hashable) -> Relation:
-        table = self.state.make(name, name, tables, self.state.fills, **context)
+        fills = {**self.state.fills, "first": str(self.state.last)}
+        table = self.state.make(name, name, tables, fills, **context)
         self.made.append(table)
         return table
 

@@ -487,3 +487,35 @@ def test_different_values_are_counted_as_the_server_counts_them(postgres: Subjec
     rewritten = postgres.dialect.sql(sqlglot.parse_one(query, dialect="postgres"))
     assert ("DISTINCT" not in rewritten) == (query in COUNTS)
     assert Counter(postgres.fetch(rewritten)) == Counter(postgres.fetch(query))
+
+
+@pytest.mark.parametrize(
+    ("derived", "kept"),
+    [
+        ("SELECT q, CASE WHEN looked(v) THEN 'b' ELSE s END AS s FROM t", True),
+        ("SELECT q, v + CASE WHEN looked(v) THEN 1 ELSE 2 END AS s FROM t", True),
+        ("SELECT q, s FROM t WHERE looked(v)", False),
+        ("SELECT DISTINCT q, CASE WHEN looked(v) THEN 1 ELSE 2 END AS s FROM t", False),
+        ("SELECT q, MAX(CASE WHEN looked(v) THEN 1 ELSE 2 END) AS s FROM t GROUP BY q", False),
+    ],
+)
+def test_what_a_joined_query_decides_is_decided_once_a_row(postgres: Subject, derived: str, kept: bool) -> None:
+    rows = [(f"{number % 4}", "a", number) for number in range(40)]
+    postgres.table("t", {"q": "text", "s": "text", "v": "integer"}, rows)
+    postgres.execute("CREATE SEQUENCE IF NOT EXISTS looks")
+    postgres.execute(
+        "CREATE OR REPLACE FUNCTION looked(v integer) RETURNS boolean LANGUAGE plpgsql STABLE AS "
+        "'BEGIN PERFORM nextval(''looks''); RETURN v > 20; END'"
+    )
+    query = f"SELECT d.s, COUNT(*) AS n FROM t JOIN ({derived}) AS d ON t.q = d.q GROUP BY d.s"
+    rewritten = postgres.dialect.sql(sqlglot.parse_one(query, dialect="postgres"))
+    assert ("OFFSET 0" in rewritten) == kept
+    found, looks = [], []
+    for text in (query, rewritten):
+        postgres.execute("ALTER SEQUENCE looks RESTART")
+        found.append(Counter(postgres.fetch(text)))
+        looks.append(postgres.fetch("SELECT last_value FROM looks")[0][0])
+    assert found[0] == found[1]
+    assert looks == [len(rows) * 10 if kept else len(rows), len(rows)]
+    postgres.execute("DROP FUNCTION looked")
+    postgres.execute("DROP SEQUENCE looks")
