@@ -54,6 +54,10 @@ SETTINGS: Mapping[str, str] = {
     # how many rows a scratch table has, and may make one of the vectors, or join in an order that multiplies them.
     "query_plan_join_swap_table": "0",
     "query_plan_optimize_join_order_limit": "0",
+    # Compiling takes longer than most of these queries.
+    "compile_expressions": "0",
+    "compile_aggregate_expressions": "0",
+    "compile_sort_description": "0",
     # Dates and decimals as text; long statements.
     "session_timezone": "UTC",
     "date_time_output_format": "simple",

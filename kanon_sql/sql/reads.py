@@ -120,9 +120,9 @@ def _cuts(query: exp.Query) -> bool:
     """Whether it leaves out rows by their places alone."""
     if isinstance(query.parent, exp.Exists):
         return False
-    limit = query.args.get("limit")
+    limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None:
-        return query.args.get("offset") is not None
+        return offset is not None and offset.expression != exp.Literal.number(0)
     count = limit.args.get("expression") or limit.args.get("count")
     if isinstance(count, exp.Literal) and count.name == "0":
         return False

@@ -463,11 +463,15 @@ COUNTS = [
     "SELECT r, SUM(v) AS v, MIN(v) AS low, MAX(s) AS top, SUM(COUNT(DISTINCT s)) OVER () AS n FROM t GROUP BY q, r",
     "SELECT a.q, COUNT(DISTINCT CASE WHEN b.v > 2 THEN b.s END) AS n FROM t AS a JOIN t AS b ON a.r = b.r GROUP BY a.q",
     "SELECT q FROM t GROUP BY q HAVING COUNT(DISTINCT v) > 1 AND COUNT(*) > 2",
+    "SELECT COUNT(DISTINCT s) AS n FROM t",
+    "SELECT 1 AS one, COUNT(DISTINCT s) AS n, COUNT(*) AS m, COUNT(v) AS o, SUM(v) AS v FROM t WHERE v > 1",
+    "SELECT COUNT(DISTINCT s) AS n, COUNT(*) AS m, COUNT(v) AS o, SUM(v) AS v FROM t WHERE v > 9",
+    "SELECT q, (SELECT COUNT(DISTINCT u.s) FROM t AS u WHERE u.q = t.q) AS n FROM t",
     "SELECT n, COUNT(DISTINCT m) AS m FROM (SELECT q AS n, COUNT(DISTINCT s) AS m FROM t GROUP BY q, r) p GROUP BY n",
 ]
 """What is grouped twice."""
 OTHER_COUNTS = [
-    "SELECT COUNT(DISTINCT s) AS n FROM t",
+    "SELECT COUNT(DISTINCT s) AS n, AVG(v) AS mean FROM t",
     "SELECT q, COUNT(DISTINCT s) AS n, COUNT(DISTINCT v) AS m FROM t GROUP BY q",
     "SELECT q, COUNT(DISTINCT s) AS n, AVG(v) AS mean FROM t GROUP BY q",
     "SELECT q, SUM(DISTINCT v) AS n FROM t GROUP BY q",

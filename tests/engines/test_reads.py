@@ -52,6 +52,7 @@ def tree(query: str, dialect: str = "duckdb") -> Any:
         ("SELECT * FROM d TABLESAMPLE reservoir(10) REPEATABLE (4)", "duckdb", ["a sample of a table"]),
         ("SELECT * FROM (SELECT * FROM d LIMIT 5) AS few", "duckdb", ["LIMIT without ORDER BY"]),
         ("SELECT * FROM d OFFSET 5", "duckdb", ["LIMIT without ORDER BY"]),
+        ("SELECT * FROM d OFFSET 0", "postgres", []),
         ("SELECT * FROM d FETCH FIRST 5 ROWS ONLY", "postgres", ["LIMIT without ORDER BY"]),
         ("SELECT TOP 5 * FROM d", "tsql", ["LIMIT without ORDER BY"]),
         ("SELECT * FROM d LIMIT 1 BY id", "clickhouse", ["LIMIT without ORDER BY"]),

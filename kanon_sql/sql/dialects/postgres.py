@@ -181,6 +181,8 @@ def _decided_once(inner: exp.Expr) -> None:
     """
     if not isinstance(inner, exp.Select) or any(inner.args.get(part) for part in ("group", "distinct", "limit")):
         return
+    if any(item.find(exp.Window, exp.AggFunc) for item in inner.selects):
+        return
     if any(item.find(exp.Case) for item in inner.selects):
         inner.set("offset", exp.Offset(expression=exp.Literal.number(0)))
 
@@ -193,26 +195,27 @@ _OF_PARTS: Mapping[type[exp.Expr], type[exp.AggFunc]] = {
 
 
 def _count_by_hash(select: exp.Select) -> None:
-    """COUNT(DISTINCT x) of groups as a COUNT of their parts by x, which are grouped before.
+    """COUNT(DISTINCT x) of groups, or of all rows, as a COUNT of their parts by x, which are grouped before.
 
     The server sorts all rows by what they are grouped by and by x to find what is different, and hashes two groupings.
     A query stays as it is where something else of it is not made from answers of the parts.
     """
     given = {name for name, value in select.args.items() if value}
     inner, group = given & {"from_", "joins", "where"}, select.args.get("group")
-    if group is None or given - inner - {"with_", "expressions", "group", "having"}:
+    if given - inner - {"with_", "expressions", "group", "having"}:
         return
-    if any(value for name, value in group.args.items() if name != "expressions"):
+    if group is not None and any(value for name, value in group.args.items() if name != "expressions"):
         return
+    grouped_by = [] if group is None else group.expressions
     aliases = {exp.column(item.args["alias"]): item.this for item in select.selects if isinstance(item, exp.Alias)}
-    if any(aliases.get(key, key) != key or isinstance(key, exp.Literal) for key in group.expressions):
+    if any(aliases.get(key, key) != key or isinstance(key, exp.Literal) for key in grouped_by):
         return  # an alias may be what they are grouped by, or a column of its name; a number is the place of one
     asked = [*select.selects, *([select.args["having"].this] if "having" in given else [])]
     own = [found for item in asked for found in item.find_all(exp.AggFunc) if not isinstance(found.parent, exp.Window)]
     counted = {found.this for found in own if isinstance(found.this, exp.Distinct)}
     if len(counted) != 1 or not all(map(_has_parts, own)) or any(item.find(exp.Select) for item in asked):
         return
-    keys = [*group.expressions, *counted.pop().expressions]
+    keys = [*grouped_by, *counted.pop().expressions]
     parts = {key: f"part{number}" for number, key in enumerate(dict.fromkeys(keys))}
     by = [*parts]
 
@@ -221,14 +224,17 @@ def _count_by_hash(select: exp.Select) -> None:
         return exp.column(exp.to_identifier(name, quoted=True), _PARTS)
 
     def whole(node: exp.Expr) -> exp.Expr:
-        if node in group.expressions:
+        if node in grouped_by:
             return part(node)
         if type(node) not in _OF_PARTS or isinstance(node.parent, exp.Window):
             return node
         if isinstance(node.this, exp.Distinct):
             return exp.Count(this=part(node.this.expressions[0]), big_int=True)
         made = _OF_PARTS[type(node)](this=part(node.copy()))
-        return exp.cast(made, exp.DType.BIGINT) if isinstance(node, exp.Count) else made
+        if not isinstance(node, exp.Count):
+            return made
+        number = exp.cast(made, exp.DType.BIGINT)  # a group has a part, and a table may have none
+        return number if grouped_by else exp.Coalesce(this=number, expressions=[exp.Literal.number(0)])
 
     made = [item.copy().transform(whole) for item in asked]
     if any(column.table != _PARTS for item in made for column in item.find_all(exp.Column)):
@@ -246,7 +252,8 @@ def _count_by_hash(select: exp.Select) -> None:
         select.set(name, None)
     select.set("expressions", expressions)
     select.set("from_", exp.From(this=grouped.subquery(exp.to_identifier(_PARTS, quoted=True), copy=False)))
-    select.set("group", exp.Group(expressions=[part(key) for key in dict.fromkeys(group.expressions)]))
+    if grouped_by:
+        select.set("group", exp.Group(expressions=[part(key) for key in dict.fromkeys(grouped_by)]))
     if "having" in given:
         select.set("having", exp.Having(this=made[-1]))
 

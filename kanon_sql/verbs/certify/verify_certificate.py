@@ -20,7 +20,7 @@ COUNTED = ("discernibility", "average_class_size")  # metrics that count classes
 HOW = {"loss": "geometric_mean", "precision": "arithmetic_mean", "height": "sum"}  # losses of columns become one value
 ENGINES = {  # what its version is like, and a digest of a session's settings: others might change what names mean
     "duckdb": (r"v\d", "334504f777321072c84a"), "postgres": ("PostgreSQL", "bc3a43806954961c9ee0"),
-    "mariadb": (".*MariaDB", "eabd777949fa818cd141"), "clickhouse": (r"\d+(\.\d+){3}", "6e0d4de170ed5930d395"),
+    "mariadb": (".*MariaDB", "eabd777949fa818cd141"), "clickhouse": (r"\d+(\.\d+){3}", "58c0a605d7488af77909"),
     "sqlite": (r"3\.", "e3b0c44298fc1c149afb"), "spark": (r"[\d.]+ [0-9a-f]{40}", "922bcc1e1bd99b2a17f9"),
 }  # fmt: skip
 FAULTS = "uncovered_rows foreign_cells differing exceeding wrong_rows split_labels violating".split()  # none may be
