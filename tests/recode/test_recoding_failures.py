@@ -20,7 +20,7 @@ OWN = {
         "recode/reopened", "recode/swept", "recode/unswept",
     ),
     "local, ranges": (
-        "recode/offers", "release/recoded_ranges", "recode/mondrian/dimensions", "recode/mondrian/places",
+        "recode/offers", "release/recoded_ranges", "recode/mondrian/places",
         "recode/mondrian/ranges", "recode/mondrian/same_labels",
     ),
     "mondrian, relaxed": ("recode/mondrian/halved", "recode/mondrian/halves"),
